@@ -21,6 +21,7 @@
 mod apdex;
 mod arrival_caveat;
 pub mod arrivals;
+mod assessment;
 mod caveat;
 pub mod comparison;
 pub mod explanation;

@@ -6,6 +6,7 @@ mod gc_text;
 mod logs;
 mod logs_files;
 mod logs_text;
+mod logs_window;
 mod mark;
 mod serve;
 mod watch;

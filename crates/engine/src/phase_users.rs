@@ -61,8 +61,8 @@ pub(crate) enum Missing {
         number: u32,
         /// The number after the last missing user.
         end: u32,
-        /// The core's share.
-        share: LoadShare,
+        /// The core's share. Boxed, because the report of one user is in the task of every user.
+        share: Box<LoadShare>,
     },
     /// The users in a list from an index on.
     Rest {

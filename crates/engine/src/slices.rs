@@ -43,6 +43,21 @@ pub(crate) fn sliced<F: Future>(core: &Rc<Core>, work: F) -> Sliced<F> {
     Sliced { core: Rc::clone(core), work: Box::pin(SlicedPoll::new(work)), number: None }
 }
 
+/// Starts the task of a user: executes its work in time slices, and then drops `guards`, also if the work panics.
+///
+/// The work is boxed before the task is created. If the task did this, its memory would have space for all of the work as well.
+pub(crate) fn spawn_sliced(
+    core: &Rc<Core>,
+    work: impl Future<Output = ()> + 'static,
+    guards: impl Sized + 'static,
+) {
+    let work = sliced(core, work);
+    tokio::task::spawn_local(async move {
+        work.await;
+        drop(guards);
+    });
+}
+
 impl<F: Future> Future for Sliced<F> {
     type Output = F::Output;
 

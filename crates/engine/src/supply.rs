@@ -14,7 +14,7 @@ use busyhour_program::user::UserState;
 use crate::core::Core;
 use crate::core_share::{CoreShare, share_of_core, user_number};
 use crate::phase_users::{PanicReport, PhaseUsers};
-use crate::slices::sliced;
+use crate::slices::spawn_sliced;
 use crate::virtual_user::VirtualUser;
 
 /// How often the level is checked while there are active users, in nanoseconds. The next constant applies while there are none.
@@ -114,13 +114,7 @@ fn start<P: Protocol>(
     let now = core.run.clock.now();
     let mut user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, now, None);
     user.follow_level(Rc::clone(share));
-    let work = sliced(core, async move { user.run().await });
-    tokio::task::spawn_local(async move {
-        let _report = report;
-        work.await;
-        drop(member);
-        drop(counted);
-    });
+    spawn_sliced(core, user.run(), (report, member, counted));
 }
 
 #[cfg(test)]

@@ -109,13 +109,18 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     /// Runs until the user has completed its group's work or is stopped.
-    pub(crate) async fn run(&mut self) {
+    ///
+    /// The user belongs to the async block. The future of an `async fn` would have space for it twice: as an argument and as a
+    /// variable.
+    pub(crate) fn run(mut self) -> impl Future<Output = ()> {
         self.holds = true;
-        let core = Rc::clone(&self.core);
-        let _active = Active::enter(&core, self.user.group);
-        let program = Arc::clone(&self.program);
-        let group = &program.groups[self.user.group as usize];
-        self.live(group).await;
+        async move {
+            let core = Rc::clone(&self.core);
+            let _active = Active::enter(&core, self.user.group);
+            let program = Arc::clone(&self.program);
+            let group = &program.groups[self.user.group as usize];
+            self.live(group).await;
+        }
     }
 
     /// Runs all iterations.
@@ -326,7 +331,8 @@ impl<P: Protocol> VirtualUser<P> {
                 return;
             }
             SamplerKind::Parallel(parallel) => {
-                let made = self.run_side_by_side(group, id, parallel, intended).await;
+                // Boxed, so that users without parallel branches need no space for this future.
+                let made = Box::pin(self.run_side_by_side(group, id, parallel, intended)).await;
                 if !made {
                     self.next_intended_start = self.user.now() - self.late_ns;
                     return;

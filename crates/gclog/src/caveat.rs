@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::event::{Collector, EventKind};
 use crate::figures::Figures;
@@ -12,7 +12,7 @@ use crate::log::GcLog;
 use crate::statistics::GcStatistics;
 
 /// The reason why a figure may mislead.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", tag = "caveat")]
 pub enum GcCaveat {
     /// The log covers a short time.

@@ -112,7 +112,7 @@ impl GcComparison {
 fn compared(
     before: &GcSummary,
     after: &GcSummary,
-    name: &str,
+    name: &'static str,
     label: &'static str,
     better_when: BetterWhen,
 ) -> Option<ComparedFigure> {
@@ -132,7 +132,7 @@ fn compared(
         _ => (None, Change::Unknown),
     };
     Some(ComparedFigure {
-        name: first.name,
+        name,
         label,
         before: first.with_unit(),
         after: second.with_unit(),

@@ -1,6 +1,6 @@
 //! CPU times of collections: `User=0.01s Sys=0.00s Real=0.00s`, up to JDK 8 `[Times: user=0.01 sys=0.00, real=0.00 secs]`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::size::number;
 
@@ -26,7 +26,7 @@ impl CpuTimes {
 }
 
 /// The CPU times of a log.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, Serialize)]
 pub struct CpuSums {
     /// Time of the collector's threads in user mode, s.
     pub user_s: f64,

@@ -1,12 +1,12 @@
 //! The events of a log: collections, pauses and concurrent phases.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::size::Sizes;
 use crate::stamp::LineStamp;
 
 /// A garbage collector of HotSpot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Collector {
     /// `-XX:+UseSerialGC`.
@@ -45,7 +45,7 @@ impl Collector {
 }
 
 /// The kind of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     /// A pause that collects the young generation.

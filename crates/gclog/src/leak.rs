@@ -20,7 +20,7 @@
 //! 3 % of the live size (100 live sizes).
 
 use busyhour_stats::{MonotonicTrend, monotonic_trend};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::live::{LiveSize, live_sizes};
 use crate::log::GcLog;
@@ -47,7 +47,7 @@ const MATERIAL_SHARE: f64 = 0.05;
 const MATERIAL_KIB: f64 = 2048.0;
 
 /// Whether the live memory grows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum LeakVerdict {
     /// It grows as a leak does.
@@ -64,7 +64,7 @@ pub enum LeakVerdict {
 }
 
 /// Why a verdict is undecided.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Undecided {
     /// Too few collections reclaimed old objects.
@@ -117,7 +117,7 @@ impl Undecided {
 }
 
 /// The growth of live memory.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 pub struct LiveGrowth {
     /// Slope, KiB/s (Theil and Sen).
     pub slope_kib_per_s: f64,

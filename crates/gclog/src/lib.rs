@@ -24,6 +24,7 @@ mod cpu;
 mod decorations;
 mod event;
 mod figures;
+mod gc_file;
 mod idle;
 mod leak;
 mod live;
@@ -45,6 +46,7 @@ pub use event::{CauseId, Collector, EventKind, GcEvent, Spaces};
 pub use figures::{
     CollectionFigures, DurationStatistics, Figure, FigureRow, Figures, Occupancy, SizeStatistics, Unavailable,
 };
+pub use gc_file::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND, GcFile, GcFileError, GcSource};
 pub use leak::{LEAK_COLLECTIONS_MIN, LeakVerdict, LiveGrowth, Undecided, leak_verdict};
 pub use live::{LiveSize, live_sizes};
 pub use log::{DamagedLine, EVENTS_MAX, GcLog, LineCounts, OTHER_CAUSE, Safepoints};

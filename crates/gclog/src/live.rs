@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::event::{Collector, EventKind, GcEvent};
 use crate::log::GcLog;
 
 /// The heap that is used after a collection of old objects.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 pub struct LiveSize {
     /// Seconds on the clock of the log.
     pub time_s: f64,

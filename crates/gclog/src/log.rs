@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cpu::{CpuSums, cpu_times};
 use crate::event::{CauseId, Collector, GcEvent};
@@ -30,7 +30,7 @@ const EXAMPLE_LENGTH_MAX: usize = 200;
 const NUMBERS_AHEAD: u64 = 8;
 
 /// The numbers of lines of a log by class. Each line is counted in exactly one of the fields `events` to `damaged`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct LineCounts {
     /// All lines.
     pub total: u64,
@@ -49,7 +49,7 @@ pub struct LineCounts {
 }
 
 /// A line that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub struct DamagedLine {
     /// Number of the line in the log, counted from 1 over all parts.
     pub line: u64,
@@ -58,7 +58,7 @@ pub struct DamagedLine {
 }
 
 /// The sum of safepoints as logs from JDK 13 print them (`Safepoint "X", …`). They contain the pauses.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, Serialize)]
 pub struct Safepoints {
     /// The number of safepoints.
     pub count: u64,

@@ -1,6 +1,6 @@
 //! Series for plots, thinned to a bounded number of points.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::event::{EventKind, GcEvent};
 use crate::live::{LiveSize, live_sizes};
@@ -14,7 +14,7 @@ pub const POINTS_MAX: usize = 5_000;
 const RATE_INTERVALS: usize = 300;
 
 /// A pause.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct PausePoint {
     /// Its stamp on the clock of the log, s.
     pub time_s: f64,
@@ -28,7 +28,7 @@ pub struct PausePoint {
 }
 
 /// The heap before and after a collection.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 pub struct HeapPoint {
     /// The stamp of the collection on the clock of the log, s.
     pub time_s: f64,
@@ -42,7 +42,7 @@ pub struct HeapPoint {
 }
 
 /// The rate of allocation or of promotion in an interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 pub struct RatePoint {
     /// Start of the interval on the clock of the log, s.
     pub from_s: f64,
@@ -53,7 +53,7 @@ pub struct RatePoint {
 }
 
 /// The series of a log.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 pub struct GcSeries {
     /// Pauses in the order of time. If there are more than [`POINTS_MAX`], only the longest pause of each interval is
     /// included.

@@ -1,11 +1,11 @@
 //! Amounts of memory as logs print them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Memory of a heap or of one generation before and after an event. All amounts are in KiB.
 ///
 /// Logs round to whole K, M or G. The rounding stays in the figures, because the log has nothing finer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Sizes {
     /// Used before the event, KiB.
     pub before_kib: i64,

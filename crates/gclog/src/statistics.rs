@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::event::{EventKind, GcEvent};
 use crate::figures::{DurationStatistics, Figure, Unavailable};
 use crate::log::GcLog;
 
 /// The distribution of durations, s.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 pub struct DurationSummary {
     /// Number of durations.
     pub n: usize,
@@ -51,7 +51,7 @@ impl DurationSummary {
 }
 
 /// The pauses of one kind or cause.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct PauseGroup {
     /// The name of the kind, or the cause as the log prints it.
     pub name: String,
@@ -62,7 +62,7 @@ pub struct PauseGroup {
 }
 
 /// Statistics of a log.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct GcStatistics {
     /// All pauses, counted individually: a cycle of ZGC has three or more. Absent if the log has none.
     pub pauses: Option<DurationSummary>,
@@ -87,7 +87,7 @@ pub struct GcStatistics {
 }
 
 /// The largest share of pauses in a window of one length.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 pub struct WorstWindow {
     /// Length, s.
     pub window_s: f64,
@@ -166,7 +166,7 @@ const CURVE: [f64; 24] = [
 const CURVE_TAIL: [f64; 9] = [99.3, 99.5, 99.7, 99.9, 99.93, 99.95, 99.97, 99.99, 99.999];
 
 /// The duration of pauses at one percentile.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 pub struct PausePercentile {
     /// The percentile, from 0 (the shortest) to 100 (the longest).
     pub percentile: f64,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::caveat::{GcCaveat, caveats};
 use crate::cpu::CpuSums;
@@ -14,7 +14,7 @@ use crate::series::{GcSeries, series};
 use crate::statistics::{GcStatistics, statistics};
 
 /// A caveat with its sentence.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct ReportedGcCaveat {
     /// What it is about.
     #[serde(flatten)]
@@ -36,7 +36,7 @@ pub struct KeyFigure {
 }
 
 /// A log in figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct GcSummary {
     /// The collector, if the log names it or its events are specific.
     pub collector: Option<Collector>,

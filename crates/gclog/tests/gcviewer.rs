@@ -206,12 +206,12 @@ fn directories() -> Vec<PathBuf> {
     directories
 }
 
-fn rows(path: &Path) -> Option<BTreeMap<&'static str, FigureRow>> {
+fn rows(path: &Path) -> Option<BTreeMap<String, FigureRow>> {
     let bytes = std::fs::read(path).ok()?;
     let mut reader = GcLogReader::new();
     reader.feed(&bytes);
     let figures = Figures::of(&reader.finish());
-    Some(figures.rows().into_iter().map(|row| (row.name, row)).collect())
+    Some(figures.rows().into_iter().map(|row| (row.name.to_string(), row)).collect())
 }
 
 /// A figure in the format of the recording.

@@ -115,9 +115,7 @@ impl Connection {
     /// Performs the TLS handshake with the server.
     pub(crate) async fn secured(mut self, options: &ConnectOptions<'_>) -> Result<Self, Failure> {
         if let Stream::Plain(stream) = self.stream {
-            // Boxed: plain connections do not need the room.
-            let shaken = Box::pin(handshake(stream, &self.origin, options)).await?;
-            self.stream = Stream::Tls(Box::new(shaken));
+            self.stream = Stream::Tls(Box::new(handshake(stream, &self.origin, options).await?));
         }
         Ok(self)
     }

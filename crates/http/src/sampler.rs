@@ -83,3 +83,28 @@ impl Protocol for HttpSampler {
         Failure::interrupted().write_to(result, keep.body);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size_of_future<'a, R>(
+        _: impl FnOnce(
+            &'a HttpSampler,
+            &'a mut UserState,
+            &'a mut HttpSession,
+            &'a Template,
+            Nanos,
+            Retention,
+        ) -> R,
+    ) -> usize {
+        size_of::<R>()
+    }
+
+    /// Every user has space for this future, also between its samples. Futures that few samples need are therefore boxed.
+    #[test]
+    fn the_future_of_a_sample_is_small() {
+        let bytes = size_of_future(<HttpSampler as Protocol>::sample);
+        assert!(bytes <= 1600, "{bytes} bytes");
+    }
+}

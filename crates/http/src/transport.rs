@@ -161,9 +161,8 @@ impl<'s> Transport<'s> {
         let time_left = self.deadline.map(|deadline| Duration::from_nanos(deadline.since(clock.now())));
         let work = async {
             if self.connection.is_none() {
-                // Boxed: the state of connecting is large, and a user needs it only until it is connected.
-                let connect = Box::pin(self.connect(result, head, &mut reader, clock, started));
-                self.connection = connect.await?;
+                // Boxed, because most requests use an existing connection, and this future is larger than all others.
+                self.connection = Box::pin(self.connect(result, head, &mut reader, clock, started)).await?;
                 if self.connection.is_some() {
                     reader = ResponseReader::new(request.method == "HEAD");
                 }

@@ -31,6 +31,7 @@
 
 mod aggregate;
 mod csv_cells;
+mod detect;
 mod error;
 mod form;
 mod gatling_binary;
@@ -49,7 +50,8 @@ mod vegeta_json;
 pub use aggregate::{
     AggregateDoubt, AggregateResult, AggregateRow, Method, MovingWindow, Percentile, read_aggregate,
 };
+pub use detect::detect;
 pub use error::{BadLine, ImportError};
-pub use form::{AggregateFormat, Detected, SampleForm, SampleFormat, UnsupportedFormat, detect};
+pub use form::{AggregateFormat, Detected, SampleForm, SampleFormat, UnsupportedFormat};
 pub use reader::SampleReader;
 pub use sample::{ImportNotes, ImportedSample, Step};

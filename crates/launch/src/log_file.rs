@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use busyhour_program::clock::Clock;
@@ -22,12 +22,17 @@ const LOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Maximum number of lines that are waiting to be written; further lines are lost and counted.
 const WAITING_MAX: usize = 32 * 1024;
 
+/// Maximum number of lines that are written without flushing the file.
+const UNFLUSHED_MAX: usize = 1024;
+
 /// Maximum time that the end of the run waits for the log.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 struct Shared {
     clock: Clock,
-    lines: SyncSender<String>,
+    /// Unbounded, because a bounded channel takes its whole memory from the start; `waiting` limits the number of lines.
+    lines: Sender<String>,
+    /// Number of lines that have not been flushed to the file.
     waiting: AtomicUsize,
     written: AtomicU64,
     lost: AtomicU64,
@@ -41,7 +46,7 @@ impl LogFile {
     /// Creates or overwrites the file. If it is a pipe, the thread opens it when it has a reader.
     pub(crate) fn create(path: &Path, clock: Clock) -> std::io::Result<Self> {
         let opened = if is_pipe(path) { None } else { Some(File::create(path)?) };
-        let (lines, inbox) = sync_channel(WAITING_MAX);
+        let (lines, inbox) = channel();
         let shared = Arc::new(Shared {
             clock,
             lines,
@@ -83,8 +88,8 @@ impl LogFile {
         {
             text.push_str("the log has reached its maximum size and ends here\n");
         }
-        self.0.waiting.fetch_add(1, Ordering::SeqCst);
-        if self.0.lines.try_send(text).is_err() {
+        let is_full = self.0.waiting.fetch_add(1, Ordering::SeqCst) >= WAITING_MAX;
+        if is_full || self.0.lines.send(text).is_err() {
             self.0.waiting.fetch_sub(1, Ordering::SeqCst);
             self.0.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -118,12 +123,15 @@ fn write_lines(opened: Option<File>, path: &PathBuf, inbox: &Receiver<String>, s
     let mut out = BufWriter::new(file);
     let mut unflushed = 0;
     loop {
-        let line = match inbox.try_recv() {
+        let next = inbox.try_recv();
+        if next == Err(TryRecvError::Empty) || unflushed == UNFLUSHED_MAX {
+            let _ = out.flush();
+            shared.waiting.fetch_sub(std::mem::take(&mut unflushed), Ordering::SeqCst);
+        }
+        let line = match next {
             Ok(line) => line,
             Err(TryRecvError::Disconnected) => break,
             Err(TryRecvError::Empty) => {
-                let _ = out.flush();
-                shared.waiting.fetch_sub(std::mem::take(&mut unflushed), Ordering::SeqCst);
                 let Ok(line) = inbox.recv() else { break };
                 line
             }

@@ -20,6 +20,8 @@
 
 use std::collections::VecDeque;
 
+use serde::Serialize;
+
 /// Length of the windows in which entries are counted, in seconds.
 pub const BURST_WINDOW_S: u32 = 10;
 
@@ -38,7 +40,7 @@ const LENGTH_MAX_S: u32 = 60;
 const MARGIN: f64 = 3.0;
 
 /// A time in which a log had more entries than before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LogBurst {
     /// Its first second since the start of the run.
     pub from_s: u32,

@@ -9,10 +9,11 @@ mod source;
 use std::collections::BTreeMap;
 
 use crate::access::AccessRecord;
-use crate::counts::{FORMAT_VERSION, Intervals, LogCounts};
+use crate::counts::{FORMAT_VERSION, Intervals, LogCounts, RuleCounts};
 use crate::entries::Entry;
 use crate::envelopes::Envelope;
 use crate::mask::Masking;
+use crate::rules::RuleFinder;
 use crate::series::CountTable;
 use crate::severity::EntrySeverity;
 use crate::stamps::{EntryTime, NoTime, Zone};
@@ -155,13 +156,18 @@ struct Tally {
     arrival_unix_ns: Option<i64>,
     last_second: Option<u32>,
     totals: CountTable,
+    rules: Option<RuleFinder>,
+    /// Number of entries that satisfy each rule.
+    by_rule: Vec<u64>,
     templates: Groups,
     traces: Groups,
 }
 
-/// Numbers of the two series in `totals`: of all entries, and of those that match the query.
+/// Numbers of the series in `totals`: of all entries, of those that match the query, and of those that satisfy its first rule; those
+/// of the other rules follow.
 const ALL: usize = 0;
 const MATCHING: usize = 1;
+const FIRST_RULE: usize = 2;
 
 /// The time of an entry, relative to the run.
 enum Moment {
@@ -172,7 +178,10 @@ enum Moment {
 
 impl Tally {
     fn new(settings: CollectorSettings) -> Tally {
+        let rules = settings.counts_rules.then(|| RuleFinder::new(&settings.query));
         Tally {
+            by_rule: vec![0; rules.as_ref().map_or(0, |finder| finder.rules().len())],
+            rules,
             miner: Miner::new(settings.miner),
             lines: LineCounts::default(),
             entries: 0,
@@ -239,6 +248,12 @@ impl Tally {
         if matches {
             self.matching += 1;
             self.totals.add(MATCHING, second);
+            if let Some(finder) = &mut self.rules {
+                finder.find(entry.body, entry.severity, status, |rule| {
+                    self.by_rule[rule] += 1;
+                    self.totals.add(FIRST_RULE + rule, second);
+                });
+            }
         }
         let is_grouped = matches || self.settings.scope == Scope::All;
         let template = if is_grouped { self.group(entry, second) } else { None };
@@ -294,9 +309,22 @@ impl Tally {
             },
             entries_over_time: self.totals.series(ALL),
             matching_over_time: self.totals.series(MATCHING),
+            rules: self.rule_counts(),
             templates: self.templates.counts(|index| redactor.redact(&self.miner.text_at(index))),
             traces: self.traces.counts_of_traces(),
         }
+    }
+
+    fn rule_counts(&self) -> Vec<RuleCounts> {
+        let rules = self.rules.iter().flat_map(|finder| finder.rules()).zip(&self.by_rule);
+        rules
+            .enumerate()
+            .map(|(at, (rule, count))| RuleCounts {
+                rule: rule.clone(),
+                count: *count,
+                over_time: self.totals.series(FIRST_RULE + at),
+            })
+            .collect()
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::query::Rule;
 use crate::series::Series;
 use crate::severity::EntrySeverity;
 use crate::stamps::NoTime;
@@ -49,6 +50,10 @@ pub struct LogCounts {
     pub entries_over_time: Series,
     /// Matching entries per interval.
     pub matching_over_time: Series,
+    /// Matching entries by rule of the query, in the order of the rules, in the intervals of all entries. Empty unless the collector
+    /// counts them ([`crate::CollectorSettings::counts_rules`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleCounts>,
     /// Matching entries by template; all entries with [`crate::Scope::All`].
     pub templates: Vec<GroupCounts>,
     /// Matching entries that have a stack trace, by trace; all entries that have one with [`crate::Scope::All`].
@@ -64,6 +69,17 @@ pub struct Intervals {
     pub templates: u32,
     /// Intervals of traces.
     pub traces: u32,
+}
+
+/// The entries that satisfy a rule. An entry that satisfies several rules counts for each of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleCounts {
+    /// The rule.
+    pub rule: Rule,
+    /// Number of entries in the run.
+    pub count: u64,
+    /// Entries per interval.
+    pub over_time: Series,
 }
 
 /// The entries with a template or a stack trace in common.

@@ -78,6 +78,7 @@ mod access;
 mod bursts;
 mod collector;
 mod comparison;
+mod counted_bursts;
 mod counts;
 mod entries;
 mod envelopes;
@@ -88,6 +89,7 @@ mod logs_file;
 mod mask;
 mod offset;
 mod query;
+mod rules;
 mod series;
 mod severity;
 mod stamps;
@@ -102,7 +104,8 @@ pub use comparison::{
     ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide,
     TooShort, compare,
 };
-pub use counts::{FORMAT_VERSION, GroupCounts, Intervals, LogCounts};
+pub use counted_bursts::{CountedBurst, NoBursts, find_bursts};
+pub use counts::{FORMAT_VERSION, GroupCounts, Intervals, LogCounts, RuleCounts};
 pub use entries::{ENTRY_BYTES_MAX, Entry, EntryReader, LineContext};
 pub use envelopes::{Envelope, EnvelopeError, Stream, Unwrapped, Unwrapper};
 pub use lines::{LINE_BYTES_MAX, LineSplitter};

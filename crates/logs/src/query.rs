@@ -128,7 +128,7 @@ fn automaton(words: &[&str]) -> Option<AhoCorasick> {
 }
 
 /// Whether the bytes from `start` to `end` are a whole word, or a word in a name in camel case.
-fn is_word(text: &[u8], start: usize, end: usize) -> bool {
+pub(crate) fn is_word(text: &[u8], start: usize, end: usize) -> bool {
     let is_capital =
         text[start].is_ascii_uppercase() && text.get(start + 1).is_some_and(u8::is_ascii_lowercase);
     let starts = match start.checked_sub(1).map(|before| text[before]) {
@@ -208,6 +208,18 @@ fn clipped(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
+impl fmt::Display for Rule {
+    /// Writes the rule in the notation that [`Query::from_str`] reads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Word(word) => f.write_str(word),
+            Rule::SeverityAtLeast(severity) => write!(f, "level>={severity}"),
+            Rule::Status { from, to } if from == to => write!(f, "status={from}"),
+            Rule::Status { from, to } => write!(f, "status={from}-{to}"),
+        }
+    }
+}
+
 impl fmt::Display for Query {
     /// Writes the rules in the notation that [`Query::from_str`] reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -215,12 +227,7 @@ impl fmt::Display for Query {
             if number > 0 {
                 f.write_str(", ")?;
             }
-            match rule {
-                Rule::Word(word) => f.write_str(word)?,
-                Rule::SeverityAtLeast(severity) => write!(f, "level>={severity}")?,
-                Rule::Status { from, to } if from == to => write!(f, "status={from}")?,
-                Rule::Status { from, to } => write!(f, "status={from}-{to}")?,
-            }
+            write!(f, "{rule}")?;
         }
         Ok(())
     }

@@ -5,13 +5,13 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use busyhour_gclog::{GcLogReader, GcSummary};
-use busyhour_logs::follow::{FileFollower, Piece, StartAt};
+use busyhour_logs::follow::Piece;
 use busyhour_observe::{Metric, ProbeError, Reading};
 use busyhour_sample::Nanos;
 
 use crate::gc_log_clock::GcLogClock;
+use crate::gc_log_files::GcLogFiles;
 use crate::gc_log_series::GcLogSeries;
-use crate::log_input::file_error;
 
 static UNCERTAINTY: Metric = Metric::gauge(
     "busyhour_gc_log_time_uncertainty_seconds",
@@ -29,8 +29,7 @@ const POLLS_MAX: usize = 8;
 #[derive(Debug)]
 pub(crate) struct FollowedGcLog {
     path: PathBuf,
-    follower: Option<FileFollower>,
-    was_seen: bool,
+    files: GcLogFiles,
     reader: GcLogReader,
     clock: GcLogClock,
     series: GcLogSeries,
@@ -45,8 +44,7 @@ impl FollowedGcLog {
     pub(crate) fn new(path: &Path, wall_start_ms: u64, now: Nanos) -> FollowedGcLog {
         FollowedGcLog {
             path: path.to_owned(),
-            follower: FileFollower::open(path, StartAt::End).ok(),
-            was_seen: path.exists(),
+            files: GcLogFiles::open(path),
             reader: GcLogReader::new(),
             clock: GcLogClock::new(wall_start_ms),
             series: GcLogSeries::default(),
@@ -83,32 +81,21 @@ impl FollowedGcLog {
     }
 
     fn poll(&mut self) -> Result<(), ProbeError> {
-        let follower = match &mut self.follower {
-            Some(follower) => follower,
-            None => {
-                let opened = FileFollower::open(&self.path, StartAt::End).map_err(file_error)?;
-                self.follower.insert(opened)
-            }
-        };
         let (reader, ends_with_line) = (&mut self.reader, &mut self.ends_with_line);
         for _ in 0..POLLS_MAX {
-            let polled = follower
-                .poll(|piece| match piece {
-                    Piece::Begin if !*ends_with_line => reader.feed(b"\n"),
-                    Piece::Begin => {}
-                    Piece::Bytes(bytes) => {
-                        *ends_with_line = matches!(bytes.last(), Some(b'\n' | b'\r'));
-                        reader.feed(bytes);
-                    }
-                })
-                .map_err(file_error)?;
-            self.was_seen |= polled.bytes > 0;
+            let polled = self.files.poll(|piece| match piece {
+                Piece::Begin if !*ends_with_line => reader.feed(b"\n"),
+                Piece::Begin => {}
+                Piece::Bytes(bytes) => {
+                    *ends_with_line = matches!(bytes.last(), Some(b'\n' | b'\r'));
+                    reader.feed(bytes);
+                }
+            })?;
             if !polled.has_more {
                 break;
             }
         }
-        if self.was_seen || self.path.exists() {
-            self.was_seen = true;
+        if self.files.was_seen() {
             return Ok(());
         }
         Err(ProbeError::Missing {
@@ -125,7 +112,7 @@ impl FollowedGcLog {
         self.recorded = 0;
         // The lines that name collector and version are at the beginning of the log, which may be before the run.
         if log.collector.is_none() || log.jvm_version.is_none() {
-            let head = head(&self.path);
+            let head = head(self.files.path());
             log.collector = log.collector.or(head.collector);
             log.jvm_version = log.jvm_version.or(head.jvm_version);
         }

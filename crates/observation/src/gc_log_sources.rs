@@ -4,43 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
-use busyhour_gclog::GcSummary;
+use busyhour_gclog::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND, GcFile, GcSource};
 use busyhour_observe::{Probe, ProbeError, ProbeRunner, Reading, SeriesStore};
 use busyhour_program::clock::Clock;
 use busyhour_record::{RunDir, RunPart};
-use serde::Serialize;
 
 use crate::gc_log_followed::FollowedGcLog;
 use crate::log_sources::LogSourcesError;
 use crate::source_spec::SourceSpec;
-
-/// Name of the file in a run directory.
-pub const GC_FILE_NAME: &str = "gc.json";
-
-/// Kind of the part in the manifest of a run.
-pub const GC_PART_KIND: &str = "gc";
-
-/// Version of the file's format.
-pub const GC_FILE_VERSION: u32 = 1;
-
-/// The content of `gc.json`: the figures of each garbage-collection log within the run, as `busyhour observe gc --json` prints them.
-#[derive(Debug, Serialize)]
-struct GcFile {
-    version: u32,
-    sources: Vec<GcSource>,
-}
-
-#[derive(Debug, Serialize)]
-struct GcSource {
-    /// The name of the source, as in the series file.
-    name: String,
-    /// Time of second 0 of the log's clock, in seconds since the start of the run. The series of the summary have times on that
-    /// clock.
-    origin_s: Option<f64>,
-    /// Maximum error of `origin_s` in seconds; null if it comes from wall times.
-    uncertainty_s: Option<f64>,
-    summary: GcSummary,
-}
 
 /// The garbage-collection logs of a run.
 ///

@@ -12,6 +12,7 @@
 
 mod followed;
 mod gc_log_clock;
+mod gc_log_files;
 mod gc_log_followed;
 mod gc_log_series;
 mod gc_log_sources;
@@ -32,16 +33,18 @@ mod perfmon_observer;
 mod perfmon_series;
 mod request;
 mod search;
+mod search_times;
 mod select;
 mod selected;
 mod source_line;
 mod source_spec;
 mod sources_file;
 
-pub use gc_log_sources::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND, GcLogSources};
+pub use busyhour_gclog::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND};
+pub use gc_log_sources::GcLogSources;
 pub use log_redaction::log_redactor;
 pub use log_sources::{LogOptions, LogSources, LogSourcesError};
-pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark};
+pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark, marks_are_read};
 pub use observation::{Observation, ObservationError, RunningObservation};
 pub use observer::{FoundSink, ObservedSeries, SystemObserver};
 pub use perfmon_observer::{PerfMonObserver, WarningSink};

@@ -1,5 +1,7 @@
 //! Sources on this machine: the operating system, processes, Java virtual machines, and the counters of caches and cores.
 
+use std::collections::BTreeSet;
+
 use busyhour_observe::jvm::{FoundJvm, JvmProbe, find_jvms};
 use busyhour_observe::perf::{PerfProbe, PerfTarget};
 use busyhour_observe::rdt::{MountedFiles, RdtProbe, Resctrl};
@@ -16,6 +18,9 @@ use crate::source_spec::{ProcessName, SourceSpec};
 
 /// Maximum number of processes that one name selects.
 const MATCHES_MAX: usize = 64;
+
+/// Maximum number of JVMs of an observation that searches for new ones. A JVM that ended counts, too.
+const JVMS_MAX: usize = 64;
 
 /// The directory in which the counters of caches are mounted.
 const RESCTRL: &str = "/sys/fs/resctrl";
@@ -40,7 +45,7 @@ pub(crate) fn select(
                 }
             }
         }
-        SourceSpec::Jvm(name) => add_jvms(&root, name.as_ref(), selected),
+        SourceSpec::Jvm(name) => add_jvms(&root, name.as_ref(), request.finds_new_jvms, selected),
         SourceSpec::Rdt => add_rdt(selected),
         SourceSpec::Perf(name) => add_perf(&root, name.as_ref(), selected),
         SourceSpec::Prometheus(_)
@@ -78,6 +83,50 @@ pub(crate) fn look_again(request: &ObservationRequest, clock: &Clock, selected: 
         add_machine(&root, clock, selected);
     }
     add_found(&root, &processes, selected);
+}
+
+/// Adds JVMs that started during the observation; returns whether to search again. `seen` are the unknown JVMs of the previous search.
+/// A JVM is added when it is seen for the second time: if it is the successor of one that ended, its probe has recognized it until then.
+pub(crate) fn look_for_jvms(
+    request: &ObservationRequest,
+    seen: &mut BTreeSet<u32>,
+    selected: &mut Selected,
+) -> bool {
+    let root = ProcRoot::live();
+    let names: Vec<Option<&ProcessName>> = request.sources.iter().filter_map(named_jvm).collect();
+    let is_new = |jvm: &&FoundJvm| {
+        !selected.watched_jvms.contains(jvm.pid)
+            && !selected.has(&format!("jvm:{}", jvm.pid))
+            && names.iter().any(|name| jvm_matches(jvm, *name))
+    };
+    let found = find_jvms(&root).unwrap_or_default();
+    let new: BTreeSet<u32> = found.jvms.iter().filter(is_new).map(|jvm| jvm.pid).collect();
+    for pid in new.intersection(seen) {
+        if selected.jvms() >= JVMS_MAX {
+            let reason = format!("{JVMS_MAX} JVMs have been watched");
+            selected.refuse(SourceLine::not_watched("further JVMs", reason, "restart the observation"));
+            return false;
+        }
+        add_jvm(&root, *pid, selected);
+    }
+    *seen = new;
+    true
+}
+
+fn named_jvm(source: &SourceSpec) -> Option<Option<&ProcessName>> {
+    match source {
+        SourceSpec::Jvm(name) => Some(name.as_ref()),
+        SourceSpec::Auto
+        | SourceSpec::Os
+        | SourceSpec::Process(_)
+        | SourceSpec::Prometheus(_)
+        | SourceSpec::Postgres(_)
+        | SourceSpec::GcLog(_)
+        | SourceSpec::Log(_)
+        | SourceSpec::Journal(_)
+        | SourceSpec::Rdt
+        | SourceSpec::Perf(_) => None,
+    }
 }
 
 fn is_on_this_machine(location: &Location) -> bool {
@@ -188,6 +237,7 @@ fn add_jvm(root: &ProcRoot, pid: u32, selected: &mut Selected) {
                 let name = identity.name.as_deref().unwrap_or("JVM");
                 format!("{name}, {}, {}", identity.jdk(), identity.collector.name())
             });
+            let probe = probe.listed_in(&selected.watched_jvms);
             selected.add_watched(Box::new(probe), &about);
         }
         Err(error) => selected.refuse(SourceLine::not_watched(
@@ -198,7 +248,19 @@ fn add_jvm(root: &ProcRoot, pid: u32, selected: &mut Selected) {
     }
 }
 
-fn add_jvms(root: &ProcRoot, name: Option<&ProcessName>, selected: &mut Selected) {
+/// Whether a JVM has this process ID, or this text in its name.
+fn jvm_matches(jvm: &FoundJvm, name: Option<&ProcessName>) -> bool {
+    match name {
+        Some(ProcessName::Matching(text)) => {
+            let own_name = jvm.identity.name.as_deref().unwrap_or_default();
+            own_name.to_lowercase().contains(&text.to_lowercase())
+        }
+        Some(ProcessName::Pid(pid)) => jvm.pid == *pid,
+        None => true,
+    }
+}
+
+fn add_jvms(root: &ProcRoot, name: Option<&ProcessName>, finds_new: bool, selected: &mut Selected) {
     if let Some(ProcessName::Pid(pid)) = name {
         return add_jvm(root, *pid, selected);
     }
@@ -208,14 +270,8 @@ fn add_jvms(root: &ProcRoot, name: Option<&ProcessName>, selected: &mut Selected
             return selected.refuse(SourceLine::not_watched("jvm", error.to_string(), ""));
         }
     };
-    let matches = |jvm: &&FoundJvm| match name {
-        Some(ProcessName::Matching(text)) => {
-            let own_name = jvm.identity.name.as_deref().unwrap_or_default();
-            own_name.to_lowercase().contains(&text.to_lowercase())
-        }
-        Some(ProcessName::Pid(_)) | None => true,
-    };
-    let matching: Vec<u32> = found.jvms.iter().filter(matches).map(|jvm| jvm.pid).collect();
+    let matching: Vec<u32> =
+        found.jvms.iter().filter(|jvm| jvm_matches(jvm, name)).map(|jvm| jvm.pid).collect();
     if matching.is_empty() {
         let names: Vec<&str> =
             found.jvms.iter().take(8).filter_map(|jvm| jvm.identity.name.as_deref()).collect();
@@ -228,7 +284,9 @@ fn add_jvms(root: &ProcRoot, name: Option<&ProcessName>, selected: &mut Selected
             Some(ProcessName::Matching(text)) => format!("no JVM is named {text:?} ({others})"),
             Some(ProcessName::Pid(_)) | None => format!("no JVM was found ({others})"),
         };
-        selected.refuse(SourceLine::not_watched("jvm", reason, "run as its user or as root"));
+        let advice =
+            if finds_new { "one that starts later will be watched" } else { "run as its user or as root" };
+        selected.refuse(SourceLine::not_watched("jvm", reason, advice));
     }
     matching.into_iter().take(MATCHES_MAX).for_each(|pid| add_jvm(root, pid, selected));
 }

@@ -1,9 +1,10 @@
 //! Marks that the user makes while a run is in progress (`busyhour observe mark`).
 //!
 //! The command appends a line to a file in the run directory, and a probe of the run reads new lines. No connection between the two
-//! processes is needed.
+//! processes is needed. The probe holds a lock on the file. The kernel releases it even if the run is killed, so that the command
+//! recognizes runs that no longer read marks.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -33,6 +34,25 @@ pub fn append_mark(run_dir: &Path, text: &str) -> io::Result<()> {
     File::options().append(true).open(run_dir.join(MARKS_FILE_NAME))?.write_all(line.as_bytes())
 }
 
+/// Whether a process still reads the marks of this run; `None` if this is unknown, because the platform or the file system has no
+/// such locks.
+///
+/// # Errors
+/// The file does not exist, because the run is not observed, or cannot be opened.
+pub fn marks_are_read(run_dir: &Path) -> io::Result<Option<bool>> {
+    let file = File::open(run_dir.join(MARKS_FILE_NAME))?;
+    // Locks of Windows would prevent the command from writing, so that the run has none there.
+    if !cfg!(unix) {
+        return Ok(None);
+    }
+    // A shared lock, so that two commands at the same time do not take each other for the run.
+    Ok(match file.try_lock_shared() {
+        Ok(()) => Some(false),
+        Err(TryLockError::WouldBlock) => Some(true),
+        Err(TryLockError::Error(_)) => None,
+    })
+}
+
 /// Reads the marks of a run; source `user`.
 #[derive(Debug)]
 pub(crate) struct MarksProbe {
@@ -44,10 +64,17 @@ pub(crate) struct MarksProbe {
 }
 
 impl MarksProbe {
-    /// Creates the file of a run.
+    /// Creates the file of a run. It is locked before it has its name, so that it is never visible without the lock.
     pub(crate) fn create(run_dir: &Path) -> io::Result<MarksProbe> {
         let path = run_dir.join(MARKS_FILE_NAME);
-        let file = File::options().read(true).append(true).create_new(true).open(&path)?;
+        if path.exists() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let unnamed = run_dir.join(format!("{MARKS_FILE_NAME}.new"));
+        let file = File::options().read(true).append(true).create_new(true).open(&unnamed)?;
+        // Without a lock, marks are accepted after the run was killed.
+        let _ = if cfg!(unix) { file.try_lock() } else { Ok(()) };
+        std::fs::rename(&unnamed, &path)?;
         Ok(MarksProbe { path, file, rest: Vec::new(), position: 0 })
     }
 }
@@ -99,6 +126,7 @@ mod tests {
         let clock = Clock::start();
         let mut probe = ProbeRunner::new(&store, Box::new(MarksProbe::create(dir.path()).unwrap()));
         append_mark(dir.path(), "deployed 1.4\nsecond line").unwrap();
+        assert_ne!(marks_are_read(dir.path()).unwrap(), Some(false));
         let path = dir.path().join(MARKS_FILE_NAME);
         let mut file = File::options().append(true).open(&path).unwrap();
         file.write_all(b"no stamp\n99999999999999999999999999 far\n123 ").unwrap();
@@ -111,5 +139,17 @@ mod tests {
         assert_eq!(texts, ["deployed 1.4 second line", "before the run"]);
         assert!(marks.iter().all(|mark| mark.mark.kind == MarkKind::User && mark.mark.from <= clock.now()));
         assert_eq!(marks[1].mark.from, Nanos(0));
+        drop(probe);
+        assert_ne!(marks_are_read(dir.path()).unwrap(), Some(true));
+    }
+
+    #[test]
+    fn a_file_of_marks_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(marks_are_read(dir.path()).unwrap_err().kind(), io::ErrorKind::NotFound);
+        std::fs::write(dir.path().join(MARKS_FILE_NAME), "1 old\n").unwrap();
+        let error = MarksProbe::create(dir.path()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

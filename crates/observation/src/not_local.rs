@@ -1,5 +1,7 @@
 //! Sources on a machine that does not run Linux; they cannot be watched.
 
+use std::collections::BTreeSet;
+
 use busyhour_program::clock::Clock;
 
 use crate::request::ObservationRequest;
@@ -31,3 +33,12 @@ pub(crate) fn select(
 
 /// Finds nothing.
 pub(crate) fn look_again(_request: &ObservationRequest, _clock: &Clock, _selected: &mut Selected) {}
+
+/// Finds nothing, and does not search again.
+pub(crate) fn look_for_jvms(
+    _request: &ObservationRequest,
+    _seen: &mut BTreeSet<u32>,
+    _selected: &mut Selected,
+) -> bool {
+    false
+}

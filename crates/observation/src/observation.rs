@@ -14,6 +14,7 @@ use crate::log_sources::LogSourcesError;
 use crate::marks_file::MarksProbe;
 use crate::request::ObservationRequest;
 use crate::search::{LineSink, Search, SearchThread};
+use crate::search_times::SearchTimes;
 use crate::select::select;
 use crate::selected::Selected;
 use crate::source_line::SourceLine;
@@ -96,7 +97,7 @@ impl Observation {
 
     /// Starts to read all sources, and to write their series into the run directory. If there is a sink and [`SourceSpec::Auto`]
     /// is requested, further processes are searched for after 2 s and 10 s of the run, and the sink receives the lines of new
-    /// sources.
+    /// sources. With [`ObservationRequest::finds_new_jvms`], JVMs are searched for during the whole observation.
     ///
     /// # Errors
     /// The file of series exists or cannot be created, or a thread cannot be started.
@@ -137,23 +138,28 @@ impl Observation {
         let options = WatchOptions { interval: self.request.interval };
         let probes = std::mem::take(&mut self.selected.probes);
         let watch = Arc::new(Watch::start(self.clock.clone(), store, options, probes)?);
+        let times = SearchTimes::new(
+            self.request.sources.contains(&SourceSpec::Auto),
+            self.request.searches_for_jvms(),
+        );
         let search = match sink {
-            Some(sink) if self.request.sources.contains(&SourceSpec::Auto) => {
+            Some(sink) if times.next().is_some() => {
                 let Observation { request, selected, clock } = self;
-                let search = Search { request, selected, watch: watch.clone(), clock, sink };
-                Some(SearchThread::start(search).map_err(WatchError::Thread)?)
+                let search = Search::new(request, selected, Arc::downgrade(&watch), clock, sink);
+                Some(SearchThread::start(search, times).map_err(WatchError::Thread)?)
             }
             Some(_) | None => None,
         };
-        Ok(RunningObservation { watch, search, followed })
+        Ok(RunningObservation { search, watch, followed })
     }
 }
 
 /// An observation that is running. It ends when it is dropped.
 #[derive(Debug)]
 pub struct RunningObservation {
-    watch: Arc<Watch>,
+    /// The first field, because it is dropped first: afterwards, no other thread has a reference to the watch.
     search: Option<SearchThread>,
+    watch: Arc<Watch>,
     followed: Option<FollowedLogs>,
 }
 
@@ -167,7 +173,7 @@ impl RunningObservation {
     /// Ends the observation, and returns what could not be written.
     #[must_use]
     pub fn stop(mut self) -> Vec<ObservationError> {
-        // The search is ended first, because its thread has a reference to the watch.
+        // The search is ended first: afterwards, no other thread has a reference to the watch.
         drop(self.search.take());
         let store = self.watch.store().clone();
         drop(self.watch);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use busyhour_observe::prometheus::FetchOptions;
 
-use crate::source_spec::SourceSpec;
+use crate::source_spec::{ProcessName, SourceSpec};
 
 /// Describes what to observe during a run, or without one.
 #[derive(Clone, Debug)]
@@ -21,6 +21,17 @@ pub struct ObservationRequest {
     pub keep_secrets: bool,
     /// Whether this process generates the load. [`SourceSpec::Auto`] then also finds the processes to which it is connected.
     pub is_generator: bool,
+    /// Whether JVMs that start during the observation are watched if they match a [`SourceSpec::Jvm`].
+    pub finds_new_jvms: bool,
+}
+
+impl ObservationRequest {
+    /// Whether JVMs are searched for during the observation. A JVM that is named by its process ID cannot start later.
+    pub(crate) fn searches_for_jvms(&self) -> bool {
+        let is_open =
+            |source: &SourceSpec| matches!(source, SourceSpec::Jvm(None | Some(ProcessName::Matching(_))));
+        self.finds_new_jvms && self.sources.iter().any(is_open)
+    }
 }
 
 impl Default for ObservationRequest {
@@ -32,6 +43,7 @@ impl Default for ObservationRequest {
             fetch: FetchOptions::default(),
             keep_secrets: false,
             is_generator: false,
+            finds_new_jvms: false,
         }
     }
 }

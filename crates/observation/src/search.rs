@@ -1,10 +1,10 @@
 //! Searches for further parts of the system under test while the load is running: servers whose addresses the plan
-//! computes, and processes to which a server connects only under load.
+//! computes, processes to which a server connects only under load, and JVMs that start during the observation.
 
+use std::collections::BTreeSet;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use busyhour_observe::Watch;
@@ -12,75 +12,109 @@ use busyhour_program::clock::{Clock, monotonic_ns};
 
 use crate::local;
 use crate::request::ObservationRequest;
+use crate::search_times::{SearchKind, SearchTimes};
 use crate::selected::Selected;
+use crate::source_line::SourceLine;
 use crate::sources_file;
-
-/// When to search, since the start of the run: first when connections are open, then when connection pools have grown.
-const TIMES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
-
-/// If the first search took longer than this, there is no second one. On a machine with very many sockets, it would
-/// disturb the load.
-const SEARCH_MAX: Duration = Duration::from_millis(500);
 
 /// Receives the lines of sources that are found during the run, and errors.
 pub type LineSink = Box<dyn FnMut(&str) + Send>;
 
-/// The thread of the search. Dropping this value ends the thread.
+/// The thread of the search. Dropping this value ends the search without waiting for it: a search in progress, which may resolve
+/// names of hosts, ends later, and its result is discarded.
 #[derive(Debug)]
 pub(crate) struct SearchThread {
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    /// The thread waits for its next search until this is dropped.
+    _stop: Sender<()>,
+    has_ended: Arc<Mutex<bool>>,
 }
 
 /// The state of a search.
 pub(crate) struct Search {
-    pub(crate) request: ObservationRequest,
-    pub(crate) selected: Selected,
-    pub(crate) watch: Arc<Watch>,
-    pub(crate) clock: Clock,
-    pub(crate) sink: LineSink,
+    request: ObservationRequest,
+    selected: Selected,
+    /// A search in progress does not keep the watch alive.
+    watch: Weak<Watch>,
+    clock: Clock,
+    sink: LineSink,
+    /// The unknown JVMs of the previous search.
+    seen_jvms: BTreeSet<u32>,
+    /// Searches for processes; tests replace it.
+    look_again: fn(&ObservationRequest, &Clock, &mut Selected),
 }
 
 impl SearchThread {
     /// Starts the thread.
-    pub(crate) fn start(search: Search) -> io::Result<SearchThread> {
+    pub(crate) fn start(search: Search, times: SearchTimes) -> io::Result<SearchThread> {
         let (stop, stopped) = channel();
-        let thread =
-            std::thread::Builder::new().name("observe-search".into()).spawn(move || search.run(&stopped))?;
-        Ok(SearchThread { stop: Some(stop), thread: Some(thread) })
+        let has_ended = Arc::new(Mutex::new(false));
+        let ended = has_ended.clone();
+        std::thread::Builder::new()
+            .name("observe-search".into())
+            .spawn(move || search.run(times, &stopped, &ended))?;
+        Ok(SearchThread { _stop: stop, has_ended })
     }
 }
 
 impl Drop for SearchThread {
     fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // A panic has been reported by the panic hook; the run does not depend on the search.
-            let _ = thread.join();
-        }
+        // Waits only while the result of a search is added to the watch.
+        *self.has_ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
 }
 
 impl Search {
-    fn run(mut self, stopped: &Receiver<()>) {
-        for time in TIMES {
-            let wait = time.saturating_sub(Duration::from_nanos(self.clock.now().0));
+    /// A search that adds what it finds to the watch, and passes the lines to the sink.
+    pub(crate) fn new(
+        request: ObservationRequest,
+        selected: Selected,
+        watch: Weak<Watch>,
+        clock: Clock,
+        sink: LineSink,
+    ) -> Search {
+        let (seen_jvms, look_again) = (BTreeSet::new(), local::look_again);
+        Search { request, selected, watch, clock, sink, seen_jvms, look_again }
+    }
+
+    fn run(mut self, mut times: SearchTimes, stopped: &Receiver<()>, has_ended: &Mutex<bool>) {
+        let now = |clock: &Clock| Duration::from_nanos(clock.now().0);
+        while let Some((time, kind)) = times.next() {
+            let wait = time.saturating_sub(now(&self.clock));
             if stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
-            let before = monotonic_ns();
-            self.look();
-            if Duration::from_nanos(monotonic_ns().saturating_sub(before)) > SEARCH_MAX {
+            let (before, known) = (monotonic_ns(), self.selected.lines.len());
+            let continues = self.look(kind);
+            let took = Duration::from_nanos(monotonic_ns().saturating_sub(before));
+            if !self.add_unless(has_ended, known, kind) {
                 return;
+            }
+            match continues {
+                true => times.follow(kind, now(&self.clock), took),
+                false => times.end(kind),
             }
         }
     }
 
-    fn look(&mut self) {
-        let known = self.selected.lines.len();
-        local::look_again(&self.request, &self.clock, &mut self.selected);
+    /// Searches once; returns whether another search of this kind makes sense.
+    fn look(&mut self, kind: SearchKind) -> bool {
+        match kind {
+            SearchKind::Processes => {
+                (self.look_again)(&self.request, &self.clock, &mut self.selected);
+                true
+            }
+            SearchKind::Jvms => local::look_for_jvms(&self.request, &mut self.seen_jvms, &mut self.selected),
+        }
+    }
+
+    /// Adds what was found to the watch, unless the observation has ended; returns whether it continues. `known` is the number of
+    /// sources that were reported before.
+    fn add_unless(&mut self, has_ended: &Mutex<bool>, known: usize, kind: SearchKind) -> bool {
+        // The observation cannot end while the lock is held, so that this thread never has the last reference to the watch.
+        let ended = has_ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(watch) = self.watch.upgrade().filter(|_| !*ended) else { return false };
         for probe in self.selected.probes.drain(..) {
-            if let Err(error) = self.watch.add(probe) {
+            if let Err(error) = watch.add(probe) {
                 (self.sink)(&format!("warning: cannot watch a source: {error}"));
             }
         }
@@ -90,8 +124,52 @@ impl Search {
         {
             (self.sink)(&format!("warning: cannot write the list of sources: {error}"));
         }
-        for line in self.selected.lines[known..].iter().filter(|line| line.is_watched()) {
+        // Why a process behind a target cannot be watched is part of the list of sources only.
+        let is_reported = |line: &&SourceLine| line.is_watched() || kind == SearchKind::Jvms;
+        for line in self.selected.lines[known..].iter().filter(is_reported) {
             (self.sink)(&line.to_string());
         }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_observe::{SeriesStore, WatchOptions};
+
+    use super::*;
+
+    /// A search that lasts until the test ends it, and finds a source.
+    static SLOW: Mutex<Option<(Sender<()>, Receiver<()>)>> = Mutex::new(None);
+
+    fn look_slowly(_request: &ObservationRequest, _clock: &Clock, selected: &mut Selected) {
+        let (begun, go_on) = SLOW.lock().unwrap().take().unwrap();
+        begun.send(()).unwrap();
+        go_on.recv().unwrap();
+        selected.refuse(SourceLine::watched("late", ""));
+    }
+
+    #[test]
+    fn the_end_does_not_wait_for_a_search_and_discards_its_result() {
+        let clock = Clock::manual(0);
+        clock.advance(Duration::from_secs(20));
+        let watch =
+            Watch::start(clock.clone(), SeriesStore::in_memory(), WatchOptions::default(), Vec::new());
+        let watch = Arc::new(watch.unwrap());
+        let (lines, printed) = channel();
+        let sink = Box::new(move |line: &str| lines.send(line.to_owned()).unwrap());
+        let request = ObservationRequest::default();
+        let mut search = Search::new(request, Selected::default(), Arc::downgrade(&watch), clock, sink);
+        search.look_again = look_slowly;
+        let ((begun, has_begun), (finish, go_on)) = (channel(), channel());
+        *SLOW.lock().unwrap() = Some((begun, go_on));
+        let thread = SearchThread::start(search, SearchTimes::new(true, false)).unwrap();
+        has_begun.recv().unwrap();
+        // The search is in progress until `finish` is used.
+        drop(thread);
+        assert!(Arc::try_unwrap(watch).is_ok(), "the search has no reference to the watch");
+        finish.send(()).unwrap();
+        // The thread ends, and with it the sink.
+        assert!(printed.recv().is_err(), "nothing is printed after the end");
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use busyhour_observe::Probe;
+use busyhour_observe::jvm::WatchedJvms;
 
 use crate::source_line::SourceLine;
 
@@ -16,6 +17,8 @@ pub(crate) struct Selected {
     pub(crate) run_dir: Option<PathBuf>,
     /// The names of the sources that are watched. No source is watched twice.
     known: BTreeSet<String>,
+    /// The JVMs that the probes read at the moment.
+    pub(crate) watched_jvms: WatchedJvms,
 }
 
 impl Selected {
@@ -50,6 +53,11 @@ impl Selected {
     /// The IDs of the processes that are watched.
     pub(crate) fn watched_pids(&self) -> Vec<u32> {
         self.known.iter().filter_map(|source| source.strip_prefix("process:")?.parse().ok()).collect()
+    }
+
+    /// Number of JVMs that have been watched.
+    pub(crate) fn jvms(&self) -> usize {
+        self.known.iter().filter(|source| source.starts_with("jvm:")).count()
     }
 
     /// Whether a source is watched.

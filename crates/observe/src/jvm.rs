@@ -37,6 +37,7 @@ mod successor;
 mod thread_dump;
 mod version;
 mod vm_flags;
+mod watched;
 
 #[cfg(target_os = "linux")]
 pub use attach::{Attach, AttachError};
@@ -58,3 +59,4 @@ pub use thread_dump::{
 };
 pub use version::JavaVersion;
 pub use vm_flags::{VmFlag, VmFlagsError};
+pub use watched::WatchedJvms;

@@ -5,6 +5,7 @@ mod observed;
 use std::path::Path;
 
 use busyhour_analysis::{RunFacts, Summary};
+use busyhour_gclog::{GC_FILE_NAME, GC_FILE_VERSION, GcFile, GcLogReader, GcSource, GcSummary};
 use busyhour_record::{Recorder, RecorderConfig, RunDir};
 use busyhour_report::{html_report, html_report_with_system};
 use busyhour_results::{SystemRecord, add_system};
@@ -67,7 +68,7 @@ fn all_resources_have_panels_and_tables_without_the_script() {
     let page = page_of(dir.path());
     let section = section(&page);
     insta::assert_snapshot!(texts(section, &["h3", "h4"]).join("\n"));
-    assert_eq!(section.matches("<figure").count(), section.matches("<svg class=\"static-plot\"").count());
+    assert_eq!(section.matches("<figure").count(), section.matches("<div class=\"static-plot\"").count());
     for text in [
         "Threads waiting for a CPU: unavailable, because the kernel was built without CONFIG_SCHEDSTATS.",
         "Always 0: ",
@@ -92,6 +93,52 @@ fn a_panel_is_a_table_with_an_image() {
     let from = page.find("<figure class=\"plot panel\"").unwrap();
     let figure = &page[from..from + page[from..].find("</figure>").unwrap()];
     insta::assert_snapshot!(figure.replace("><", ">\n<"));
+}
+
+/// Writes `gc.json` with a log of young collections, each second one, and a full one after each ninth.
+fn write_gc(dir: &Path) {
+    let mut reader = GcLogReader::new();
+    reader.line("[0.005s][info][gc] Using Parallel");
+    for at in 0..120 {
+        let kind = if at % 9 == 0 { "Full (<Cause>)" } else { "Young (Allocation Failure)" };
+        reader
+            .line(&format!("[{at}.500s][info][gc] GC({at}) Pause {kind} 60M->{}M(96M) 4.000ms", 20 + at % 9));
+    }
+    let source = GcSource {
+        name: "gc:logs/gc.log".into(),
+        origin_s: Some(10.0),
+        uncertainty_s: Some(0.25),
+        summary: GcSummary::of(&reader.finish()),
+    };
+    let file = GcFile { version: GC_FILE_VERSION, sources: vec![source] };
+    std::fs::write(dir.join(GC_FILE_NAME), serde_json::to_vec(&file).unwrap()).unwrap();
+}
+
+#[test]
+fn the_analysis_of_a_gc_log_is_a_folded_part_of_the_page() {
+    let dir = tempfile::tempdir().unwrap();
+    write_gc(dir.path());
+    let page = page_of(dir.path());
+    let section = section(&page);
+    for words in [
+        "<h3>Garbage collection in gc:logs/gc.log</h3>",
+        "Parallel, the part of the log within the run. Times are those of the run; they may be off by 250 ms.",
+        "120 pauses stopped the application for 480 ms",
+        "<th scope=\"row\">&lt;Cause&gt;</th><td>14</td>",
+        "<h4>Pauses over time</h4>",
+        // From 0.5 s to 119.5 s on the log's clock.
+        ">10.5 s</text>",
+        ">2 min 10 s</text>",
+    ] {
+        assert!(section.contains(words), "{words}");
+    }
+    assert_eq!(section.matches("<svg class=\"still\"").count(), 4);
+    assert!(!section.contains("gc.html"), "the page is complete without another file");
+    let bytes = section.len();
+    assert!(bytes < 80_000, "{bytes}");
+
+    std::fs::write(dir.path().join(GC_FILE_NAME), "{\"version\":2}").unwrap();
+    assert!(page_of(dir.path()).contains("gc.json has version 2; this program reads version 1."));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod catalogue;
 mod catalogue_servers;
 mod cpu;
+mod gc_logs;
 mod grid;
 mod lines;
 mod logs;
@@ -26,6 +27,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use busyhour_analysis::Summary;
+use busyhour_gclog::{GC_PART_KIND, GcSource};
 use busyhour_logs::{LOGS_PART_KIND, LogsFile};
 use busyhour_record::{Manifest, RunDir};
 use busyhour_sample::Nanos;
@@ -88,6 +90,8 @@ pub struct SystemRecord {
     pub unavailable_further: usize,
     /// The logs.
     pub logs: Vec<LogRecord>,
+    /// The garbage-collection logs.
+    pub gc_logs: Vec<GcSource>,
     /// CPU time of the observation in %; 100 % is one core.
     pub cost_percent: Option<f64>,
     /// Problems of the files: damage and exceeded limits.
@@ -111,7 +115,11 @@ impl SystemRecord {
             problems.push(problem);
             None
         });
-        if !path.is_file() && logs.is_none() && problems.is_empty() {
+        let gc_logs = gc_logs::read(dir.path(), file(GC_PART_KIND)).unwrap_or_else(|problem| {
+            problems.push(problem);
+            Vec::new()
+        });
+        if !path.is_file() && logs.is_none() && gc_logs.is_empty() && problems.is_empty() {
             return None;
         }
         let listed = source_list::read(dir.path()).unwrap_or_else(|problem| {
@@ -119,7 +127,9 @@ impl SystemRecord {
             Vec::new()
         });
         let files = Files { series: path.is_file().then_some(&*path), logs: logs.as_ref(), listed: &listed };
-        Some(read_files(&files, window_s, problems))
+        let mut record = read_files(&files, window_s, problems);
+        record.gc_logs = gc_logs;
+        Some(record)
     }
 
     /// Reads the observations of a run like [`SystemRecord::read`], with the measured part of its summary.
@@ -214,6 +224,7 @@ fn read_files(files: &Files<'_>, window_s: Option<(f64, f64)>, mut problems: Vec
         unavailable,
         unavailable_further,
         logs: files.logs.map(|file| logs::logs(file, &axis)).unwrap_or_default(),
+        gc_logs: Vec::new(),
         cost_percent: sources::cost_percent(&survey),
         problems,
         names,

@@ -99,6 +99,9 @@ pub struct BatchWriter {
     users: Vec<UserChange>,
     full: SyncSender<Message>,
     empty: Receiver<Batch>,
+    /// Empty batches. The one that was returned last is used first, so that only as many batches take memory as are in use at
+    /// the same time.
+    spare: Vec<Batch>,
     latest: Nanos,
     stalls: u64,
     samples: u64,
@@ -127,12 +130,10 @@ impl BatchWriter {
         batches: usize,
         batch_bytes: usize,
     ) -> (BatchWriter, SyncSender<Batch>) {
+        // The channel has capacity for all batches.
         let (give, empty) = sync_channel(batches.max(2));
-        for _ in 0..batches.max(2) {
-            // The channel has capacity for all batches.
-            let samples = Vec::with_capacity(batch_bytes);
-            let _ = give.try_send(Batch { samples, ..Batch::default() });
-        }
+        let new_batch = |_| Batch { samples: Vec::with_capacity(batch_bytes), ..Batch::default() };
+        let spare = (0..batches.max(2)).map(new_batch).collect();
         let writer = BatchWriter {
             id,
             batch: None,
@@ -143,6 +144,7 @@ impl BatchWriter {
             users: Vec::new(),
             full,
             empty,
+            spare,
             latest: Nanos::ZERO,
             stalls: 0,
             samples: 0,
@@ -256,15 +258,17 @@ impl BatchWriter {
 
     /// Takes an empty batch. Also returns true if the recorder has ended, so that callers do not wait for it.
     fn take_empty(&mut self) -> bool {
-        match self.empty.try_recv() {
-            Ok(batch) => {
-                self.batch = Some(batch);
-                self.encoder.restart();
-                true
+        let is_over = loop {
+            match self.empty.try_recv() {
+                Ok(batch) => self.spare.push(batch),
+                Err(error) => break error == TryRecvError::Disconnected,
             }
-            Err(TryRecvError::Empty) => false,
-            Err(TryRecvError::Disconnected) => true,
+        };
+        self.batch = self.spare.pop();
+        if self.batch.is_some() {
+            self.encoder.restart();
         }
+        self.batch.is_some() || is_over
     }
 
     fn send(&mut self) {
@@ -337,5 +341,21 @@ mod tests {
             }
         }
         assert_eq!(seen, all);
+    }
+
+    #[test]
+    fn the_batch_that_was_returned_last_is_used_first() {
+        let (full, inbox) = sync_channel(100);
+        let (mut writer, give) = BatchWriter::new(0, full, 48, 1024);
+        let mut used = std::collections::HashSet::new();
+        for second in 1..100 {
+            writer.record(&Sample::default()).unwrap();
+            writer.flush(Nanos::from_secs(second));
+            let Ok(Message::Batch { mut batch, .. }) = inbox.recv() else { panic!("a batch was sent") };
+            used.insert(batch.samples.as_ptr());
+            batch.clear();
+            give.send(batch).unwrap();
+        }
+        assert_eq!(used.len(), 1);
     }
 }

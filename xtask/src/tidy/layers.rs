@@ -171,6 +171,7 @@ const LAYERS: &[CrateRule] = &[
             "stats",
             "queueing",
             "logs",
+            "gclog",
         ],
     )
     .in_tests(&["limits"]),
@@ -193,6 +194,7 @@ const LAYERS: &[CrateRule] = &[
             "stats",
             "queueing",
             "gclog",
+            "logs",
         ],
     )
     .in_tests(&["arrivals"]),

@@ -25,7 +25,7 @@ pub struct LabelTime {
 
 /// The fastest and the slowest of the common labels, if their times differ so much that a percentile of all requests describes
 /// neither of them.
-pub(super) fn mixed_labels(labels: &[Row], samples: u64) -> Option<(LabelTime, LabelTime)> {
+pub(crate) fn mixed_labels(labels: &[Row], samples: u64) -> Option<(LabelTime, LabelTime)> {
     let least = SAMPLES_MIN.max((samples as f64 * SHARE_MIN) as u64);
     let requests = labels.iter().filter(|row| row.kind == busyhour_sample::SampleKind::Request);
     let common: Vec<&Row> = requests.filter(|row| row.samples >= least).collect();

@@ -17,9 +17,7 @@
 use busyhour_sample::TimeHistogram;
 use serde::{Deserialize, Serialize};
 
-use crate::arrivals::ArrivalGap;
 use crate::rounding::round;
-use crate::series::Series;
 
 /// An upper bound matters if it exceeds the measured percentile by this share and this time.
 const MATERIAL_SHARE: f64 = 0.1;
@@ -103,14 +101,23 @@ impl OmissionBounds {
     }
 }
 
+/// A time in which nothing started, although it was due.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StartGap {
+    /// Length in s.
+    pub(crate) length_s: f64,
+    /// Number of requests that started together afterwards.
+    pub(crate) backlog: u64,
+}
+
 /// The usual time in s between two starts of one user: the median over seconds of users divided by starts.
-pub(super) fn user_interval(
-    series: &Series,
+pub(crate) fn user_interval(
+    users: &[Option<u32>],
+    starts: &[u64],
     users_max: u32,
     service_median_s: f64,
 ) -> Result<f64, OmissionLimit> {
-    let starts = if series.started.is_empty() { &series.requests } else { &series.started };
-    let known = series.users.iter().zip(starts).filter_map(|(users, starts)| Some(((*users)?, *starts)));
+    let known = users.iter().zip(starts).filter_map(|(users, starts)| Some(((*users)?, *starts)));
     let known: Vec<(u32, u64)> = known.filter(|(users, _)| *users > 0).collect();
     if users_max == 0 || known.is_empty() {
         return Err(OmissionLimit::UnknownUsers);
@@ -153,10 +160,10 @@ impl Kept {
 
 /// Bounds on the percentiles of `times`. `interval` is the usual time between two starts of one user in s, `rate_per_s` the usual
 /// rate of all starts.
-pub(super) fn omission(
+pub(crate) fn omission(
     times: &TimeHistogram,
     interval: Result<f64, OmissionLimit>,
-    stalls: &[ArrivalGap],
+    stalls: &[StartGap],
     rate_per_s: Option<f64>,
 ) -> Omission {
     let measured: Vec<(f64, f64)> =

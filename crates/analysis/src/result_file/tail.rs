@@ -32,7 +32,7 @@ pub struct PercentileInterval {
 }
 
 /// The interval of the lowest quoted percentile with few samples beyond it; `None` if there are enough for all of them.
-pub(super) fn interval(times: &TimeHistogram) -> Option<PercentileInterval> {
+pub(crate) fn interval(times: &TimeHistogram) -> Option<PercentileInterval> {
     let samples = times.count();
     let beyond = |percentile: f64| samples as f64 * (1.0 - percentile / 100.0);
     let percentile = QUOTED.into_iter().find(|percentile| beyond(*percentile) < BEYOND_MIN - 1e-9)?;

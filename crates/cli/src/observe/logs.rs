@@ -4,21 +4,23 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use busyhour_logs::{
-    Difference, EntryTime, Exposure, GroupCounts, LogComparison, Query, Scope, StampReader, StampSettings,
-    Zone, compare,
+    ComparisonError, CountedBurst, Difference, Exposure, GroupCounts, LogComparison, NoBursts, Query, Scope,
+    Zone, compare, find_bursts,
 };
 use busyhour_observation::log_redactor;
 use busyhour_report::numbers::counted;
+use busyhour_report::{LogBaseline, LogPage, NamedLog, log_verdict, logs_html};
 use clap::Args;
 use serde_json::json;
 
-use super::logs_files::{CountedLog, LogFileError, ReadLogs};
-use super::logs_text::{comparison_text, summary_text, verdict};
-use crate::exit::{Exit, complain, hinted, print, say};
+use super::logs_files::{LogFileError, ReadLogs};
+use super::logs_text::{comparison_text, summary_text};
+use super::logs_window::CountedTime;
+use crate::exit::{Exit, complain, print, say};
 use crate::outputs::{OutputKind, note_written, requested, write_files};
 
 /// The kinds of files that the verb writes.
-const WRITTEN: [OutputKind; 2] = [OutputKind::Json, OutputKind::Csv];
+const WRITTEN: [OutputKind; 3] = [OutputKind::Html, OutputKind::Json, OutputKind::Csv];
 
 #[derive(Debug, Args)]
 #[command(
@@ -31,7 +33,9 @@ const WRITTEN: [OutputKind; 2] = [OutputKind::Json, OutputKind::Csv];
     too short to tell.\n\n\
     Examples:\n  busyhour observe logs server.log\n  \
     busyhour observe logs server.log server.log.1 --from 2026-03-18T10:00 --to 2026-03-18T10:15 --zone Europe/Berlin\n  \
+    busyhour observe logs server.log --baseline quiet.log -o logs.html\n  \
     busyhour observe logs server.log --baseline quiet.log --fail-if-worse\n  \
+    busyhour observe logs server.log --window 10:00,10:15\n  \
     busyhour observe logs access.log --query status=5xx -o problems.csv\n  \
     journalctl -u shop -o json > shop.json; busyhour observe logs shop.json\n\n\
     Exit codes: 0 success, 2 the command line is wrong, 3 a log cannot be read or compared, \
@@ -50,6 +54,10 @@ pub(crate) struct LogsArgs {
     /// Count until this time (the log, not the baseline).
     #[arg(long, value_name = "TIME")]
     to: Option<String>,
+    /// Count in this part of the time (the log, not the baseline): 2min,22min since its first entry, times of day
+    /// (10:00,10:15), or times with dates.
+    #[arg(long, value_name = "FROM,TO", conflicts_with_all = ["from", "to"])]
+    window: Option<String>,
     /// Time zone of stamps without an offset: Europe/Berlin, +02:00 or UTC.
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     zone: String,
@@ -62,7 +70,7 @@ pub(crate) struct LogsArgs {
     /// Keep passwords, tokens and other secrets in templates and examples.
     #[arg(long)]
     keep_secrets: bool,
-    /// Write everything to a file (.json, .csv); may be given several times.
+    /// Write a page with plots (.html) or everything (.json, .csv) to a file; may be given several times.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     output: Vec<PathBuf>,
     /// Print everything as JSON.
@@ -78,8 +86,14 @@ pub(crate) struct LogsArgs {
 struct Settings {
     zone: Zone,
     query: Query,
-    from_unix_ns: Option<i64>,
-    to_unix_ns: Option<i64>,
+    time: CountedTime,
+}
+
+/// What was counted.
+struct Counted {
+    log: NamedLog,
+    bursts: Result<Vec<CountedBurst>, NoBursts>,
+    baseline: Option<(NamedLog, LogComparison)>,
 }
 
 /// Runs the verb.
@@ -92,35 +106,25 @@ pub(crate) fn main(args: &LogsArgs) -> Exit {
         Ok(settings) => settings,
         Err(message) => return complain(Exit::Usage, &message),
     };
-    let (log, baseline) = match count(args, &settings) {
-        Ok(logs) => logs,
+    let found = match count(args, &settings) {
+        Ok(found) => found,
         Err(error) => return complain(Exit::Refused, &error),
     };
-    let comparison =
-        baseline.as_ref().map(|baseline| compare(&baseline.counts, &log.counts, Exposure::Seconds));
-    let comparison = match comparison.transpose() {
-        Ok(comparison) => comparison,
-        Err(error) => return complain(Exit::Refused, &error),
-    };
-    let json_text = || json_text(&log, baseline.as_ref(), comparison.as_ref());
     if prints_json {
-        print(&json_text());
+        print(&json_text(&found));
     } else {
-        let mut text = summary_text(&log, &settings.zone);
-        if let (Some(baseline), Some(comparison)) = (&baseline, &comparison) {
-            let compared = comparison_text(comparison);
-            text = format!("{} → {}\n\n{compared}\n{text}", baseline.name, log.name);
-        }
-        print(&text);
+        print(&text(&found, &settings.zone));
     }
     let written = write_files(&files, &mut |kind| match kind {
-        OutputKind::Csv => csv_text(&log, comparison.as_ref()).map_err(|error| error.to_string().into()),
-        _ => Ok(json_text()),
+        OutputKind::Csv => csv_text(&found).map_err(|error| error.to_string().into()),
+        OutputKind::Html => Ok(page(&found, &settings.zone)),
+        _ => Ok(json_text(&found)),
     });
     if let Err(exit) = written {
         return exit;
     }
     note_written(&files);
+    let comparison = found.baseline.map(|(_, comparison)| comparison);
     match comparison.filter(|_| args.fail_if_worse).map(|comparison| significant(&comparison)) {
         Some(count) if count > 0 => {
             let verb = if count == 1 { "is" } else { "are" };
@@ -135,53 +139,63 @@ fn settings(args: &LogsArgs) -> Result<Settings, String> {
     let zone = Zone::named(&args.zone).map_err(|error| error.to_string())?;
     let query = args.query.as_deref().map(str::parse::<Query>).transpose();
     let query = query.map_err(|error| format!("--query: {error}"))?.unwrap_or_default();
-    let time = |option: &str, text: &Option<String>| match text {
-        Some(text) => time(text, &zone).map(Some).ok_or_else(|| {
-            hinted(
-                format!("{option} {text}: not a time"),
-                "write 2026-03-18T10:00:00 or 2026-03-18T10:00:00+01:00",
-            )
-        }),
-        None => Ok(None),
+    let time = match &args.window {
+        Some(window) => CountedTime::window(window, &zone)?,
+        None => CountedTime::between(args.from.as_ref(), args.to.as_ref(), &zone)?,
     };
-    let (from_unix_ns, to_unix_ns) = (time("--from", &args.from)?, time("--to", &args.to)?);
-    if let (Some(from), Some(to)) = (from_unix_ns, to_unix_ns)
-        && from >= to
-    {
-        return Err("--from is not before --to".to_owned());
-    }
-    Ok(Settings { zone, query, from_unix_ns, to_unix_ns })
+    Ok(Settings { zone, query, time })
 }
 
-/// A time in one of the notations of logs, also without seconds.
-fn time(text: &str, zone: &Zone) -> Option<i64> {
-    let stamps = StampSettings { zone: Some(zone.clone()), near_unix_ns: 0 };
-    let mut reader = StampReader::new(stamps);
-    [text.to_owned(), format!("{text}:00"), format!("{text}T00:00:00")].iter().find_map(|text| {
-        match reader.find(text) {
-            Some(found) if found.range == (0..text.len()) => match found.time {
-                EntryTime::UnixNs(unix_ns) => Some(unix_ns),
-                EntryTime::Unavailable(_) => None,
-            },
-            Some(_) | None => None,
-        }
-    })
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+enum LogsError {
+    /// A log cannot be counted.
+    #[error(transparent)]
+    File(#[from] LogFileError),
+    /// The logs cannot be compared.
+    #[error(transparent)]
+    Comparison(#[from] ComparisonError),
 }
 
-fn count(args: &LogsArgs, settings: &Settings) -> Result<(CountedLog, Option<CountedLog>), LogFileError> {
+fn count(args: &LogsArgs, settings: &Settings) -> Result<Counted, LogsError> {
     let redactor = log_redactor(args.keep_secrets);
     let read = ReadLogs {
         query: &settings.query,
         scope: if args.all { Scope::All } else { Scope::Matching },
         zone: &settings.zone,
         redactor: &redactor,
-        from_unix_ns: settings.from_unix_ns,
-        to_unix_ns: settings.to_unix_ns,
+        time: settings.time.clone(),
     };
     let log = read.count(&args.logs)?;
-    let whole = ReadLogs { from_unix_ns: None, to_unix_ns: None, ..read };
-    let baseline = (!args.baseline.is_empty()).then(|| whole.count(&args.baseline)).transpose()?;
-    Ok((log, baseline))
+    let baseline = match &args.baseline[..] {
+        [] => None,
+        paths => {
+            let baseline = ReadLogs { time: CountedTime::WHOLE, ..read }.count(paths)?;
+            let comparison = compare(&baseline.counts, &log.counts, Exposure::Seconds)?;
+            Some((baseline, comparison))
+        }
+    };
+    Ok(Counted { bursts: find_bursts(&log.counts), log, baseline })
+}
+
+fn text(found: &Counted, zone: &Zone) -> String {
+    let summary = summary_text(&found.log, zone);
+    match &found.baseline {
+        Some((baseline, comparison)) => {
+            format!("{} → {}\n\n{}\n{summary}", baseline.name, found.log.name, comparison_text(comparison))
+        }
+        None => summary,
+    }
+}
+
+fn page(found: &Counted, zone: &Zone) -> String {
+    let baseline = found.baseline.as_ref();
+    logs_html(&LogPage {
+        log: &found.log,
+        zone,
+        bursts: found.bursts.as_deref().map_err(|reason| *reason),
+        baseline: baseline.map(|(log, comparison)| LogBaseline { log, comparison }),
+    })
 }
 
 /// Number of templates that are significantly new or more frequent.
@@ -190,8 +204,8 @@ fn significant(comparison: &LogComparison) -> usize {
     templates.new.iter().chain(&templates.risen).filter(|one| one.is_significant).count()
 }
 
-fn json_text(log: &CountedLog, baseline: Option<&CountedLog>, comparison: Option<&LogComparison>) -> String {
-    let one = |log: &CountedLog| {
+fn json_text(found: &Counted) -> String {
+    let one = |log: &NamedLog| {
         let severities: serde_json::Map<_, _> = log
             .severities
             .iter()
@@ -202,11 +216,18 @@ fn json_text(log: &CountedLog, baseline: Option<&CountedLog>, comparison: Option
             .collect();
         json!({ "name": log.name, "severities": severities, "counts": log.counts })
     };
-    format!("{:#}\n", json!({ "log": one(log), "baseline": baseline.map(one), "comparison": comparison }))
+    let json = json!({
+        "log": one(&found.log),
+        "bursts": found.bursts.as_ref().ok(),
+        "bursts_unavailable": found.bursts.as_ref().err().map(ToString::to_string),
+        "baseline": found.baseline.as_ref().map(|(log, _)| one(log)),
+        "comparison": found.baseline.as_ref().map(|(_, comparison)| comparison),
+    });
+    format!("{json:#}\n")
 }
 
 /// One row per template.
-fn csv_text(log: &CountedLog, comparison: Option<&LogComparison>) -> Result<String, csv::Error> {
+fn csv_text(found: &Counted) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let heading = [
         "template",
@@ -222,12 +243,12 @@ fn csv_text(log: &CountedLog, comparison: Option<&LogComparison>) -> Result<Stri
     ];
     writer.write_record(heading)?;
     let mut differences: HashMap<&str, &Difference> = HashMap::new();
-    if let Some(comparison) = comparison {
+    if let Some((_, comparison)) = &found.baseline {
         let all = comparison.templates.new.iter().chain(&comparison.templates.risen);
         differences.extend(all.map(|one| (one.text.as_str(), one)));
     }
-    for GroupCounts { text, severity, logger, count, example, over_time } in &log.counts.templates {
-        let found = differences.get(text.as_str());
+    for GroupCounts { text, severity, logger, count, example, over_time } in &found.log.counts.templates {
+        let difference = differences.get(text.as_str());
         let second = |at: Option<&(u32, u32)>| at.map(|(second, _)| second.to_string()).unwrap_or_default();
         writer.write_record([
             text.clone(),
@@ -236,9 +257,9 @@ fn csv_text(log: &CountedLog, comparison: Option<&LogComparison>) -> Result<Stri
             count.to_string(),
             second(over_time.counts.first()),
             second(over_time.counts.last()),
-            found.map(|one| one.baseline_count.to_string()).unwrap_or_default(),
-            found.map(|one| verdict(one).to_owned()).unwrap_or_default(),
-            found.map(|one| one.p_value.to_string()).unwrap_or_default(),
+            difference.map(|one| one.baseline_count.to_string()).unwrap_or_default(),
+            difference.map(|one| log_verdict(one).to_owned()).unwrap_or_default(),
+            difference.map(|one| one.p_value.to_string()).unwrap_or_default(),
             example.clone(),
         ])?;
     }

@@ -9,8 +9,11 @@ use std::time::UNIX_EPOCH;
 use busyhour_diagnostic::io_hints::with_hint;
 use busyhour_logs::{
     CollectorSettings, EntryReader, EntrySeverity, EntryTime, Envelope, LineContext, LineSplitter,
-    LogCollector, LogCounts, Query, Redactor, RunClock, Scope, StampSettings, Unwrapper, Zone,
+    LogCollector, Query, Redactor, RunClock, Scope, StampSettings, Unwrapper, Zone,
 };
+use busyhour_report::NamedLog;
+
+use super::logs_window::CountedTime;
 
 /// Number of bytes at the beginning of a file that are searched for its first stamp.
 const HEAD_BYTES: u64 = 1 << 18;
@@ -40,8 +43,14 @@ pub(super) enum LogFileError {
         /// The file.
         path: PathBuf,
     },
-    /// There is no entry between `--from` and `--to`.
-    #[error("{name} has no entry between --from and --to; its first entry is at {first}")]
+    /// The entries have no times, but the selected time depends on them.
+    #[error("the entries of {name} have no times, so that --window cannot select any")]
+    NoTimes {
+        /// The name of the log.
+        name: String,
+    },
+    /// There is no entry in the selected time.
+    #[error("{name} has no entry in the selected time; its first entry is at {first}")]
     NothingInTime {
         /// The name of the log.
         name: String,
@@ -58,26 +67,12 @@ pub(super) struct ReadLogs<'a> {
     /// The zone of stamps without an offset, and of times that are shown.
     pub(super) zone: &'a Zone,
     pub(super) redactor: &'a Redactor,
-    /// The time range whose entries are counted, in ns since 1970. Without limits, it is from the first entry to the
-    /// last.
-    pub(super) from_unix_ns: Option<i64>,
-    pub(super) to_unix_ns: Option<i64>,
-}
-
-/// A log that was counted.
-#[derive(Debug)]
-pub(super) struct CountedLog {
-    pub(super) name: String,
-    pub(super) counts: LogCounts,
-    /// Number of entries in the time range, by severity.
-    pub(super) severities: BTreeMap<Option<EntrySeverity>, u64>,
-    /// Whether its entries have times.
-    pub(super) has_times: bool,
+    pub(super) time: CountedTime,
 }
 
 impl ReadLogs<'_> {
     /// Counts the files of a log together.
-    pub(super) fn count(&self, paths: &[PathBuf]) -> Result<CountedLog, LogFileError> {
+    pub(super) fn count(&self, paths: &[PathBuf]) -> Result<NamedLog, LogFileError> {
         let name = match paths {
             [one] => one.display().to_string(),
             [first, ..] => format!("{} and {} more", first.display(), paths.len() - 1),
@@ -92,12 +87,16 @@ impl ReadLogs<'_> {
         }
         // The count starts at a whole second of the clock.
         let first = first.map(|unix_ns| unix_ns.div_euclid(1_000_000_000).saturating_mul(1_000_000_000));
-        let start_unix_ns = self.from_unix_ns.or(first).unwrap_or(0);
+        let Some((from_unix_ns, to_unix_ns)) = self.time.resolve(first, self.zone) else {
+            return Err(LogFileError::NoTimes { name });
+        };
+        let start_unix_ns = from_unix_ns.or(first).unwrap_or(0);
         let stamps = StampSettings { zone: Some(self.zone.clone()), near_unix_ns };
-        let clock = RunClock { start_unix_ns, end_unix_ns: self.to_unix_ns };
+        let clock = RunClock { start_unix_ns, end_unix_ns: to_unix_ns };
         let mut collector = LogCollector::new(CollectorSettings {
             query: self.query.clone(),
             scope: self.scope,
+            counts_rules: true,
             ..CollectorSettings::new(stamps, clock, self.redactor.clone())
         });
         if first.is_none() {
@@ -113,12 +112,11 @@ impl ReadLogs<'_> {
         if first.is_none() {
             counts.length_s = None;
         }
-        let is_limited = self.from_unix_ns.is_some() || self.to_unix_ns.is_some();
         match first {
-            Some(first) if is_limited && severities.is_empty() => {
+            Some(first) if self.time.is_limited() && severities.is_empty() => {
                 Err(LogFileError::NothingInTime { name, first: self.zone.show(first) })
             }
-            Some(_) | None => Ok(CountedLog { name, counts, severities, has_times: first.is_some() }),
+            Some(_) | None => Ok(NamedLog { name, counts, severities, has_times: first.is_some() }),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Counts of logs as text for the terminal.
 
 use busyhour_logs::{Difference, Differences, Exposure, GroupCounts, LogComparison, LogCounts, Series, Zone};
-use busyhour_report::curve;
-use busyhour_report::numbers::{counted, duration, percent, rate, thousands};
+use busyhour_report::numbers::{counted, percent, rate, thousands};
+use busyhour_report::{
+    NamedLog, curve, log_comparison_note, log_entries, log_extent, log_notes, log_verdict,
+};
 
-use super::logs_files::CountedLog;
 use crate::columns::Columns;
 
 /// Maximum number of templates, traces and differences that are listed.
@@ -18,10 +19,10 @@ const TRACES_MAX: usize = 3;
 const TRACE_LINES_MAX: usize = 30;
 
 /// The text for one log.
-pub(super) fn summary_text(log: &CountedLog, zone: &Zone) -> String {
+pub(super) fn summary_text(log: &NamedLog, zone: &Zone) -> String {
     let counts = &log.counts;
-    let mut out = format!("{}: {}\n", log.name, extent(log, zone));
-    let in_time: u64 = log.severities.values().sum();
+    let mut out = format!("{}: {}\n", log.name, log_extent(log, zone));
+    let in_time = log.entries_in_time();
     if log.severities.keys().any(Option::is_some) {
         let mut table = Columns::new(1, &["Severity", "Entries", "Share %"]);
         for (severity, count) in log.severities.iter().rev() {
@@ -31,7 +32,7 @@ pub(super) fn summary_text(log: &CountedLog, zone: &Zone) -> String {
         }
         out += &format!("\n{}", table.render());
     }
-    out += &format!("\nProblems: {} of {}", thousands(counts.matching), entries(in_time));
+    out += &format!("\nProblems: {} of {}", thousands(counts.matching), log_entries(in_time));
     out += &match log.has_times {
         true => format!("  {}\n", over_time(&counts.matching_over_time, counts)),
         false => "\n".to_owned(),
@@ -45,41 +46,19 @@ pub(super) fn summary_text(log: &CountedLog, zone: &Zone) -> String {
             out += &format!("\n{}\n", example(&trace.example));
         }
     }
-    for note in notes(log) {
+    for note in log_notes(counts) {
         out += &format!("note: {note}\n");
     }
     out
 }
 
-fn entries(count: u64) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{} entries", thousands(count)) }
-}
-
-/// `1,234 lines, 1,100 entries from 2024-03-18 10:00:00 to 10:15:02 (15 min 02 s)`
-fn extent(log: &CountedLog, zone: &Zone) -> String {
-    let counts = &log.counts;
-    let lines = format!("{}, {}", counted(counts.lines, "line"), entries(counts.entries));
-    let Some(length_s) = counts.length_s.filter(|_| log.has_times) else {
-        return format!("{lines}, without times");
-    };
-    let from = zone.show(counts.start_unix_ns);
-    let to = zone.show(counts.start_unix_ns.saturating_add((length_s * 1e9) as i64));
-    // A date that is equal to the first date is omitted.
-    let to = match (from.split_once(' '), to.split_once(' ')) {
-        (Some((from_date, _)), Some((to_date, time))) if from_date == to_date => time,
-        _ => &to,
-    };
-    format!("{lines} from {from} to {to} ({})", duration(length_s))
-}
-
-fn groups(title: &str, groups: &[GroupCounts], log: &CountedLog, zone: &Zone) -> String {
+fn groups(title: &str, groups: &[GroupCounts], log: &NamedLog, zone: &Zone) -> String {
     let has_severity = groups.iter().any(|group| group.severity.is_some());
     let mut headings = vec![title, "n"];
     headings.extend(has_severity.then_some("severity"));
     if log.has_times {
         headings.extend(["first", "last", "over time"]);
     }
-    let has_days = log.counts.length_s.is_some_and(|s| s > 12.0 * 3_600.0);
     // All columns contain text, except for the number, which is right-aligned here.
     let mut table = Columns::new(headings.len(), &headings);
     let width = groups.first().map_or(1, |group| thousands(group.count).len());
@@ -90,14 +69,7 @@ fn groups(title: &str, groups: &[GroupCounts], log: &CountedLog, zone: &Zone) ->
         row.extend(has_severity.then_some(severity));
         if log.has_times {
             let time = |second: Option<&(u32, u32)>| {
-                let second_ns = second.map(|(second, _)| i64::from(*second) * 1_000_000_000);
-                let shown = second_ns.map(|ns| zone.show(log.counts.start_unix_ns.saturating_add(ns)));
-                let shown = shown.unwrap_or_default();
-                // The date is shown only if the log is long.
-                match shown.split_once(' ') {
-                    Some((_, time)) if !has_days => time.to_owned(),
-                    Some(_) | None => shown,
-                }
+                second.map(|(second, _)| log.time_of_day(*second, zone)).unwrap_or_default()
             };
             let seconds = &group.over_time.counts;
             row.extend([time(seconds.first()), time(seconds.last())]);
@@ -144,30 +116,6 @@ fn example(text: &str) -> String {
     out.join("\n")
 }
 
-/// Notes about problems and lines that the numbers exclude.
-fn notes(log: &CountedLog) -> Vec<String> {
-    let counts = &log.counts;
-    let mut notes = Vec::new();
-    if counts.outside > 0 {
-        let problems = counted(counts.outside, "problem");
-        notes.push(format!("{problems} before or after this time are not counted"));
-    }
-    for (reason, count) in &counts.without_time {
-        notes.push(format!("{} without a time: {reason}", counted(*count, "problem")));
-    }
-    if counts.ungrouped > 0 {
-        notes
-            .push(format!("{} beyond the largest number of templates", counted(counts.ungrouped, "problem")));
-    }
-    if counts.truncated_lines > 0 {
-        notes.push(format!("{} longer than 64 KiB, truncated", counted(counts.truncated_lines, "line")));
-    }
-    if counts.unreadable_lines > 0 {
-        notes.push(format!("{} not in the format of the envelope", counted(counts.unreadable_lines, "line")));
-    }
-    notes
-}
-
 /// The differences between the baseline and the log.
 pub(super) fn comparison_text(comparison: &LogComparison) -> String {
     let mut out = String::new();
@@ -188,30 +136,8 @@ pub(super) fn comparison_text(comparison: &LogComparison) -> String {
         counted(*others as u64, "problem"),
         counted(*absent as u64, "problem")
     );
-    match comparison.too_short {
-        Some(short) => out += &format!("note: {}\n", too_short_text(&short)),
-        None => {
-            out += &format!(
-                "note: significant at a false discovery rate of {:.0} %; each log is one run, and rates may differ between runs \
-                 by themselves\n",
-                100.0 * comparison.false_discovery_rate
-            );
-        }
-    }
-    out
-}
-
-fn too_short_text(short: &busyhour_logs::TooShort) -> String {
-    let length = duration(short.length_s);
-    let needed = duration(short.needed_s);
-    match short.fluctuation_s {
-        Some(fluctuation_s) => format!(
-            "too short to tell: the rates of these logs rise and fall over about {}, so that each should last {needed}; \
-             the shorter one lasts {length}",
-            duration(fluctuation_s)
-        ),
-        None => format!("too short to tell: each log should last {needed}; the shorter one lasts {length}"),
-    }
+    let note = log_comparison_note(comparison.too_short.as_ref(), comparison.false_discovery_rate);
+    out + &format!("note: {note}\n")
 }
 
 fn listed(title: &str, differences: &[Difference], comparison: &LogComparison) -> String {
@@ -229,7 +155,7 @@ fn listed(title: &str, differences: &[Difference], comparison: &LogComparison) -
         table.row(vec![
             short(&one.text),
             one.severity.map(|severity| severity.to_string()).unwrap_or_default(),
-            verdict(one).to_owned(),
+            log_verdict(one).to_owned(),
             thousands(one.run_count),
             rate(one.baseline_rate * per),
             rate(one.run_rate * per),
@@ -246,13 +172,4 @@ fn listed(title: &str, differences: &[Difference], comparison: &LogComparison) -
     }
     out.push('\n');
     out
-}
-
-/// The verdict on a difference in words.
-pub(super) fn verdict(difference: &Difference) -> &'static str {
-    match (difference.is_significant, difference.is_too_short) {
-        (true, _) => "significant",
-        (false, true) => "too short to tell",
-        (false, false) => "may be chance",
-    }
 }

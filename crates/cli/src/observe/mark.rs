@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use busyhour_observation::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark};
+use busyhour_observation::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark, marks_are_read};
 use busyhour_record::RunDir;
 use clap::Args;
 
@@ -62,13 +62,25 @@ fn check(dir: &Path) -> Result<(), String> {
         Ok(_) if !marks(dir).is_file() => Err(format!(
             "the run in {shown} is not observed\n  hint: run it with --observe auto, or --observe os"
         )),
-        Ok(_) => Ok(()),
+        Ok(_) => check_is_read(dir, "run"),
         // A directory of `busyhour observe --dir` has no manifest; its page is written at the end.
         Err(_) if marks(dir).is_file() && run.report_path().is_file() => {
             Err(format!("the observation in {shown} has ended"))
         }
-        Err(_) if marks(dir).is_file() => Ok(()),
+        Err(_) if marks(dir).is_file() => check_is_read(dir, "observation"),
         Err(error) => Err(busyhour_diagnostic::io_hints::chain(&error)),
+    }
+}
+
+/// Checks that a process still reads the marks. One that was killed has recorded no end.
+fn check_is_read(dir: &Path, what: &str) -> Result<(), String> {
+    match marks_are_read(dir) {
+        Ok(Some(false)) => Err(format!(
+            "the {what} in {} no longer reads marks: its process has ended or was killed",
+            dir.display()
+        )),
+        Ok(Some(true) | None) => Ok(()),
+        Err(error) => Err(format!("cannot read {}: {error}", marks(dir).display())),
     }
 }
 

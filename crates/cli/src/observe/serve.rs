@@ -23,7 +23,7 @@ const METRICS_ADDRESS: &str = "127.0.0.1:9464";
 pub(crate) struct ServeArgs {
     /// Serve the metrics of this machine in Prometheus' format.
     ///
-    /// Without --pid, --target or --sources, these are the operating system and all JVMs. The address of the metrics is
+    /// Without --pid, --target or --sources, these are the operating system and all JVMs, also those that start later. The address of the metrics is
     /// http://HOST:PORT/metrics. Port 0 selects a free port.
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = METRICS_ADDRESS, conflicts_with_all = ["duration", "dir"])]
     pub(crate) serve: Option<String>,
@@ -69,6 +69,7 @@ pub(crate) fn main(args: &ServeArgs, watch: &WatchArgs, address: &str) -> Exit {
 
 fn prepare(args: &ServeArgs, watch: &WatchArgs, address: &str) -> Result<Serving, CommandError> {
     let mut request = watch.request()?;
+    request.finds_new_jvms = true;
     if !watch.has_sources() {
         request.sources = vec![SourceSpec::Os, SourceSpec::Jvm(None)];
     }

@@ -44,6 +44,37 @@ fn parts_of_a_rotated_log_are_read_in_the_order_of_time() {
     assert_eq!(tables(&rotated), tables(&whole));
 }
 
+/// The third part is the current one, and the first part was overwritten.
+#[test]
+fn rotated_parts_of_jdk_8_are_read_in_the_order_of_time() {
+    let room = Room::new();
+    let part = |number: u32, seconds: [u32; 2]| {
+        let pause = |second: u32| {
+            let stamp = format!("2024-03-18T10:00:{second:02}.000+0000: {second}.100");
+            format!(
+                "{stamp}: [GC (Allocation Failure)  {}K->500K(20000K), 0.0{second}00000 secs]\n",
+                second * 100 + 600
+            )
+        };
+        let head = format!("2024-03-18 10:00:00 GC log file created /var/log/gc.log.{number}\n");
+        head + &seconds.map(pause).concat()
+    };
+    let parts = [
+        ("gc.log.0", part(0, [30, 40])),
+        ("gc.log.1.current", part(1, [50, 59])),
+        ("gc.log.2", part(2, [10, 20])),
+    ];
+    for (name, text) in &parts {
+        room.file(name, text);
+    }
+    room.file("whole.log", [&parts[2].1, &parts[0].1, &parts[1].1].map(String::as_str).concat());
+    let rotated = room.type_in("observe gc gc.log.0 gc.log.1.current gc.log.2").expect(0);
+    let whole = room.type_in("observe gc whole.log").expect(0).stdout;
+    let tables = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(tables(&rotated.stdout), tables(&whole));
+    assert!(!rotated.stderr.contains("damaged"), "{}", rotated.stderr);
+}
+
 #[test]
 fn two_gc_logs_are_compared() {
     let room = Room::new();
@@ -171,6 +202,49 @@ fn a_log_is_summarised_by_its_problems() {
 }
 
 #[test]
+fn a_log_has_a_page_with_plots_bursts_and_examples() {
+    let room = Room::new();
+    room.file("quiet.log", server_log(|_| String::new()));
+    room.file("server.log", server_log(no_seat));
+    let ended = room.type_in("observe logs server.log --baseline quiet.log -o logs.html").expect(0);
+    assert!(ended.stderr.contains("wrote logs.html"), "{}", ended.stderr);
+    let page = room.read("logs.html");
+    let (text, _) = page.split_once("<script type=\"application/json\"").unwrap();
+    for words in [
+        "<h1>quiet.log → server.log</h1>",
+        "130 of 250 entries report a problem",
+        "<code>level&gt;=error</code></th><td>130</td>",
+        "<code>exception</code></th><td>60</td>",
+        "no seat for booking &lt;*&gt;",
+        "\n    at shop.Booking.book(Booking.java:7)",
+        "password=[redacted]",
+    ] {
+        assert!(text.contains(words), "{words}");
+    }
+    assert!(!page.contains("CRET"));
+    let json: Value =
+        serde_json::from_str(&room.type_in("observe logs server.log --json").expect(0).stdout).unwrap();
+    assert_eq!(json["bursts"], serde_json::json!([]));
+    let exception = &json["log"]["counts"]["rules"][0];
+    assert_eq!((&exception["rule"]["word"], &exception["count"]), (&"exception".into(), &60.into()));
+}
+
+#[test]
+fn a_window_limits_the_lines_that_are_counted() {
+    let room = Room::new();
+    room.file("server.log", server_log(no_seat));
+    for window in ["5min,6min", "10:05,10:06", "2026-03-18T10:05,2026-03-18T10:06"] {
+        let part = room.type_in(&format!("observe logs server.log --window {window} --json")).expect(0);
+        let part: Value = serde_json::from_str(&part.stdout).unwrap();
+        assert_eq!(part["log"]["counts"]["matching"], 13, "{window}");
+        assert_eq!(part["log"]["counts"]["length_s"], 60.0, "{window}");
+    }
+    room.file("plain.log", "ERROR no seat for 12\n");
+    let ended = room.type_in("observe logs plain.log --window 0,1min").expect(3);
+    assert!(ended.stderr.contains("the entries of plain.log have no times"), "{}", ended.stderr);
+}
+
+#[test]
 fn problems_that_are_not_in_the_baseline_come_first() {
     let room = Room::new();
     room.file("quiet.log", server_log(|_| String::new()));
@@ -214,14 +288,21 @@ fn files_that_are_not_logs_are_refused() {
         (
             "server.log --from 2027-01-01",
             3,
-            "has no entry between --from and --to; its first entry is at 2026-03-18 10:00:00",
+            "has no entry in the selected time; its first entry is at 2026-03-18 10:00:00",
         ),
         ("server.log --zone Atlantis", 2, "unknown time zone `Atlantis`"),
         ("server.log --query level>=loud", 2, "unknown severity `loud`"),
         ("server.log --from noon", 2, "--from noon: not a time"),
         ("server.log --from 2026-03-19 --to 2026-03-18", 2, "--from is not before --to"),
         ("server.log --fail-if-worse", 2, "--baseline"),
-        ("server.log -o x.html", 2, "this command writes .json or .csv"),
+        ("server.log -o x.md", 2, "this command writes .html, .json or .csv"),
+        ("server.log --window 2min", 2, "--window 2min: expected two times"),
+        ("server.log --window 0,1min --from 2026-03-18", 2, "cannot be used with"),
+        (
+            "server.log --window 20min,30min",
+            3,
+            "has no entry in the selected time; its first entry is at 2026-03-18 10:00:00",
+        ),
     ] {
         let ended = room.type_in(&format!("observe logs {command}")).expect(exit);
         assert!(ended.stderr.contains(message), "{command}: {}", ended.stderr);

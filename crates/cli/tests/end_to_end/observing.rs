@@ -9,7 +9,7 @@ use crate::plans::{group, plan};
 use crate::program::{Room, wait_for};
 use crate::servers::Server;
 
-fn series(dir: &Path) -> SeriesSet {
+pub(crate) fn series(dir: &Path) -> SeriesSet {
     read_series(&dir.join("series.bho"), &SeriesQuery::default()).unwrap()
 }
 
@@ -168,4 +168,9 @@ fn series_are_readable_after_the_process_was_killed() {
     running.signal(rustix::process::Signal::KILL);
     drop(running);
     assert!(points().is_some_and(|points| points >= 3));
+    // The manifest of the killed run states no outcome, but nothing reads a mark.
+    room.type_in("observe mark --dir run late")
+        .expect(2)
+        .reports(&["the run in run no longer reads marks: its process has ended or was killed"]);
+    assert_eq!(room.read("run/marks.txt"), "");
 }

@@ -110,6 +110,11 @@ impl Running {
         String::from_utf8_lossy(&std::fs::read(self.out.path().join("err")).unwrap()).into_owned()
     }
 
+    /// Its process ID.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until standard error contains `text`.
     pub(crate) fn wait_for_stderr(&self, text: &str) {
         wait_for(text, || self.stderr().contains(text).then_some(()));
@@ -118,6 +123,16 @@ impl Running {
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Asks it to end and waits, so that it ends its own children.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn terminate(&mut self) {
+        self.signal(rustix::process::Signal::TERM);
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// Limits its address space to the current size plus `more` bytes.

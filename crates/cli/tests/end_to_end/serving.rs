@@ -7,6 +7,7 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
+use crate::foreign_programs::{compile_java, java};
 use crate::plans::{element, get, group, plan, text};
 use crate::program::{Ended, Room, Running, rows, wait_for};
 use crate::servers::Server;
@@ -78,6 +79,42 @@ fn this_machine_is_served_until_a_signal() {
     }
     let line = format!("busyhour run PLAN --observe http://{address}/metrics");
     assert!(ended.stderr.contains(&line), "{}", ended.stderr);
+}
+
+/// Ends when its input ends.
+fn java_program(name: &str) -> String {
+    format!(
+        "public class {name} {{ public static void main(String[] args) throws Exception {{ Thread.sleep(3600_000); }} }}"
+    )
+}
+
+/// The JVMs have the label `source`. A restarted one keeps it, and is not found a second time.
+#[test]
+fn jvms_that_start_later_are_served() {
+    let room = Room::new();
+    let is_compiled =
+        ["LateShop", "LaterShop"].iter().all(|name| compile_java(&room, name, &java_program(name)));
+    if !is_compiled {
+        return;
+    }
+    let serving = Serving::start(&room, "observe --serve 127.0.0.1:0");
+    let start = |name: &str| room.start_command(java(&room, name));
+    let start_time = |pid: u32| {
+        let series = format!("jvm_start_time_seconds{{source=\"jvm:{pid}\"}} ");
+        wait_for(&series, || Some(serving.page("").split(&series).nth(1)?.lines().next()?.to_owned()))
+    };
+    let first = start("LateShop");
+    let (pid, started) = (first.pid(), start_time(first.pid()));
+    serving.running.wait_for_stderr(&format!("observing jvm:{pid} (LateShop, JDK "));
+    drop(first);
+    let restarted = start("LateShop");
+    wait_for("the restart", || (start_time(pid) != started).then_some(()));
+    // The search that finds this JVM also sees the restarted one.
+    let other = start("LaterShop");
+    start_time(other.pid());
+    let page = serving.page("");
+    assert!(!page.contains(&format!("source=\"jvm:{}\"", restarted.pid())), "{page}");
+    serving.end().expect(0);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::core::Core;
 use crate::core_share::{share_of_core, user_number, users_in};
 use crate::idle_pool::{Assignment, IdlePool, Offer, PoolUser};
 use crate::phase_users::{PanicReport, PhaseUsers};
-use crate::slices::sliced;
+use crate::slices::spawn_sliced;
 use crate::virtual_user::VirtualUser;
 
 /// How often a workload that waits for its last sessions checks whether the run has been stopped, in nanoseconds.
@@ -239,24 +239,18 @@ impl<P: Protocol> Dispatcher<'_, P> {
             pool.users().saturating_mul(self.cores).saturating_add(self.core.index)
         };
         let number = user_number(self.run_share, rank);
-        let mut pool_user: PoolUser = pool.add_user(assignment);
+        let pool_user: PoolUser = pool.add_user(assignment);
         let now = self.core.run.clock.now();
         let counted = self.phase_users.enter();
-        let mut user =
+        let user =
             VirtualUser::new(Arc::clone(self.program), Rc::clone(self.core), group, number, now, self.end);
         let report = PanicReport::of_one(self.core, group, number);
-        let work = sliced(self.core, async move {
-            if keeps_users {
-                user.serve_on(&mut pool_user).await;
-            } else {
-                user.serve(&mut pool_user).await;
-            }
-        });
-        tokio::task::spawn_local(async move {
-            let _report = report;
-            work.await;
-            drop(counted);
-        });
+        let guards = (report, counted);
+        if keeps_users {
+            spawn_sliced(self.core, user.serve_on(pool_user), guards);
+        } else {
+            spawn_sliced(self.core, user.serve(pool_user), guards);
+        }
     }
 
     /// Waits until all sessions have ended or the run is stopped.

@@ -12,7 +12,7 @@ use super::planning::GroupStart;
 use crate::core::Core;
 use crate::core_share::{share_of_core, user_number};
 use crate::phase_users::{Missing, PanicReport, PhaseUsers};
-use crate::slices::sliced;
+use crate::slices::spawn_sliced;
 use crate::virtual_user::VirtualUser;
 
 /// Starts the users of a group that belong to this core, each at its time.
@@ -25,7 +25,7 @@ pub(super) async fn start_users<P: Protocol>(
 ) {
     let (group, end) = (start.group, start.users);
     let Some(share) = share_of_core(core.run.share_of(group), core.index, cores) else { return };
-    let missing = Missing::Every { number: 0, end, share: share.clone() };
+    let missing = Missing::Every { number: 0, end, share: Box::new(share.clone()) };
     let mut rest = PanicReport::new(core, group, missing);
     for number in (0..).map(|rank| user_number(&share, rank)).take_while(|number| *number < end) {
         if let Missing::Every { number: first, .. } = &mut rest.missing {
@@ -84,13 +84,7 @@ fn begin<P: Protocol>(
     end: Option<Nanos>,
 ) {
     let counted = users.enter();
-    let mut user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, at, end);
+    let user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, at, end);
     let report = PanicReport::of_one(core, group, number);
-    // Boxed here: the task would reserve room for the user, too.
-    let work = sliced(core, async move { user.run().await });
-    tokio::task::spawn_local(async move {
-        let _report = report;
-        work.await;
-        drop(counted);
-    });
+    spawn_sliced(core, user.run(), (report, counted));
 }

@@ -3,13 +3,18 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
+use busyhour_program::clock::Clock;
 use busyhour_program::controller::{ControllerKind, TransactionSettings};
 use busyhour_program::element::{Assertion, AssertionScope, Delay, Processor, Timer};
 use busyhour_program::result::{Retention, SampleResult};
+use busyhour_program::sampler::Protocol as _;
+use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_sample::{AssertionResult, SampleKind};
+use busyhour_sample::{AssertionResult, Nanos, SampleKind};
 
-use crate::testing::{Act, Node, Ran, Script, always, group, leaf, program, run_on};
+use super::VirtualUser;
+use crate::phase_users::PanicReport;
+use crate::testing::{Act, Fake, Node, Ran, Script, always, group, leaf, lone_user, program, run_on, still};
 
 type Order = Arc<Mutex<Vec<String>>>;
 
@@ -162,4 +167,32 @@ fn a_pause_after_failures_delays_the_next_intended_start() {
     for pair in starts[..3].windows(2) {
         assert!(pair[1].0 >= pair[0].1 + PAUSE_NS, "{starts:?}");
     }
+}
+
+/// The size of the future that a function returns.
+fn size_of_user_future<R>(_: fn(VirtualUser<Fake>) -> R) -> usize {
+    size_of::<R>()
+}
+
+/// The size of a future.
+fn size_of_future(future: &impl Future) -> usize {
+    size_of_val(future)
+}
+
+/// Every user has this memory as long as it exists, and a run may have tens of thousands of users.
+#[test]
+fn a_user_is_stored_once_and_needs_little_more_than_one_sample() {
+    let mut user = lone_user(&still(&Clock::manual(0)), 0);
+    let (fake, label) = (Fake(always(|| Act::Done)), Template::literal("a"));
+    let sample = size_of_future(&fake.sample(&mut user, &mut (), &label, Nanos::ZERO, Retention::default()));
+    let own = size_of::<VirtualUser<Fake>>();
+    assert!(own <= 900, "{own} bytes");
+    let work = size_of_user_future(VirtualUser::<Fake>::run);
+    assert!(
+        work <= own + sample + 512,
+        "{work} bytes, of which {own} for the user and {sample} for a sample"
+    );
+    // The memory of a task is a multiple of 128 bytes.
+    let report = size_of::<PanicReport>();
+    assert!(report <= 56, "{report} bytes");
 }

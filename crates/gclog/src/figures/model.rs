@@ -1,11 +1,11 @@
 //! The figures of a log.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::accumulator::{DurationStatistics, SizeStatistics};
 
 /// Why a figure is unavailable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unavailable {
     /// The log has no collections.

@@ -1,16 +1,18 @@
 //! The figures under GCViewer's names, in its order and with its formats.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::accumulator::{DurationStatistics, SizeStatistics};
 use super::format::{fixed, memory, number};
 use super::model::{CollectionFigures, Figure, Figures, Occupancy, Unavailable};
 
 /// A figure under its name in GCViewer's summary.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct FigureRow {
     /// GCViewer's name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The value with all its digits: bytes, seconds, percent, a count, or 0 and 1. Absent if it is unavailable.
     pub value: Option<f64>,
     /// The value as GCViewer prints it, or `unavailable`.
@@ -50,9 +52,11 @@ pub(crate) fn memory_row(name: &'static str, kib: Figure<f64>, per: &str) -> Fig
 
 fn row(name: &'static str, figure: Figure<(f64, String, String)>, unit: &str) -> FigureRow {
     match figure {
-        Ok((value, text, unit)) => FigureRow { name, value: Some(value), text, unit, unavailable: None },
+        Ok((value, text, unit)) => {
+            FigureRow { name: name.into(), value: Some(value), text, unit, unavailable: None }
+        }
         Err(reason) => FigureRow {
-            name,
+            name: name.into(),
             value: None,
             text: "unavailable".to_owned(),
             unit: unit.to_owned(),

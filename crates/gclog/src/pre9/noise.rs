@@ -61,6 +61,7 @@ const DETAILS: &[&str] = &[
     "Java HotSpot",
     "/proc/meminfo",
     "GC log file",
+    "GC log rotation",
     // -XX:PrintCMSStatistics
     "CMS:",
     "Finished",
@@ -147,7 +148,9 @@ const CUTS: [&str; 10] = [
 /// Whether a line has no event, only details or settings.
 pub(crate) fn is_detail(line: &str) -> bool {
     let text = leading(line).1;
-    DETAILS.iter().any(|start| text.starts_with(start)) || text.contains("GC log file")
+    DETAILS.iter().any(|start| text.starts_with(start))
+        || text.contains("GC log file")
+        || text.contains("GC log rotation")
 }
 
 /// Reads the settings of a line without events.

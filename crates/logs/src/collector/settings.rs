@@ -38,6 +38,8 @@ pub struct CollectorSettings {
     pub query: Query,
     /// Which entries are counted by template and stack trace.
     pub scope: Scope,
+    /// Whether the entries that satisfy each rule of the query are counted.
+    pub counts_rules: bool,
     /// The time of the run.
     pub clock: RunClock,
     /// Recognizes secrets in examples and templates.
@@ -59,6 +61,7 @@ impl CollectorSettings {
             duration_unit: None,
             query: Query::default(),
             scope: Scope::default(),
+            counts_rules: false,
             clock,
             redactor,
             miner: MinerSettings::default(),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::query::Query;
 use crate::severity::EntrySeverity;
 use crate::stamps::{StampSettings, Zone};
 use busyhour_redaction::Redactor;
@@ -183,4 +184,33 @@ proptest::proptest! {
         collector.read(source, &text.as_bytes()[cut..]);
         proptest::prop_assert_eq!(collector.finish(), whole);
     }
+}
+
+#[test]
+fn entries_are_counted_by_rule_if_the_settings_ask_for_it() {
+    let text = "\
+2024-03-18 10:00:05 ERROR shop.Shop - no seat
+2024-03-18 10:00:07 WARN shop.Shop - payment failed
+java.io.IOException: write failed
+	at shop.Shop.pay(Shop.java:5)
+127.0.0.1 - - [18/Mar/2024:10:00:09 +0000] \"GET /a HTTP/1.1\" 503 12
+";
+    assert_eq!(counts(text).rules, []);
+    let mut collector = LogCollector::new(CollectorSettings { counts_rules: true, ..settings() });
+    let source = collector.add_source(None);
+    collector.read(source, text.as_bytes());
+    let rules = collector.finish().rules;
+    let counted = rules.iter().filter(|rule| rule.count > 0);
+    let counted: Vec<_> =
+        counted.map(|rule| (rule.rule.to_string(), rule.count, rule.over_time.counts.clone())).collect();
+    assert_eq!(
+        counted,
+        [
+            ("exception".to_owned(), 1, vec![(7, 1)]),
+            ("failed".to_owned(), 1, vec![(7, 1)]),
+            ("level>=error".to_owned(), 1, vec![(5, 1)]),
+            ("status=503".to_owned(), 1, vec![(9, 1)]),
+        ]
+    );
+    assert_eq!(rules.len(), Query::default().rules().len());
 }

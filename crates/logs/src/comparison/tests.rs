@@ -34,6 +34,7 @@ fn log(length_s: f64, templates: Vec<GroupCounts>) -> LogCounts {
         interval_s: Intervals { totals: 1, templates: 1, traces: 1 },
         entries_over_time: Series::default(),
         matching_over_time: Series::default(),
+        rules: Vec::new(),
         traces: templates.clone(),
         templates,
     }

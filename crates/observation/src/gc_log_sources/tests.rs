@@ -128,6 +128,39 @@ fn a_log_is_followed_over_rotation_and_before_it_exists() {
 }
 
 #[test]
+fn the_rotated_parts_of_jdk_8_are_followed() {
+    let mut bench = Bench::new(None);
+    let path = |name: &str| bench.dir.path().join(name);
+    let head = |name: &str| {
+        format!(
+            "2024-03-18 10:00:00 GC log file created /var/log/{name}\n\
+             OpenJDK 64-Bit Server VM (25.402-b06) for linux-amd64 JRE (1.8.0_402-b06)\n\
+             CommandLine flags: -XX:+UseGCLogFileRotation -XX:+UseParallelGC \n"
+        )
+    };
+    let pause = |ms: u32| {
+        format!(
+            "2024-03-18T10:00:0{}.{:03}+0000: 7.100: [GC (Allocation Failure) 1000K->500K(2000K), 0.0200000 secs]\n",
+            ms / 1_000,
+            ms % 1_000
+        )
+    };
+    let saved = "2024-03-18 10:00:01 GC log file has reached the maximum size. Saved as /var/log/gc.log.0\n";
+    let (first, second) = (path("gc.log.0.current"), path("gc.log.1.current"));
+    fs::write(&first, head("gc.log.0") + &pause(100)).unwrap();
+    bench.second();
+    let text = fs::read_to_string(&first).unwrap() + &pause(1_200) + saved;
+    fs::write(&first, text).unwrap();
+    fs::rename(&first, bench.dir.path().join("gc.log.0")).unwrap();
+    fs::write(&second, head("gc.log.1") + &pause(1_400)).unwrap();
+    bench.second();
+    assert_eq!(bench.latest("busyhour_gc_log_pauses_total"), 3.0);
+    let file = bench.finish();
+    let summary = &file["sources"][0]["summary"];
+    assert_eq!((&summary["lines"]["damaged"], &summary["collector"]), (&0.into(), &"parallel".into()));
+}
+
+#[test]
 fn stamps_of_logs_up_to_jdk_8_are_starts_of_pauses() {
     let mut bench = Bench::new(Some(""));
     bench.append(

@@ -1,6 +1,7 @@
 //! Determines which sources of an entry can be watched, and what would enable the others.
 
 use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use crate::cgroup::CgroupError;
 use crate::jvm;
@@ -116,12 +117,12 @@ fn network_source(root: &ProcRoot, process: &FoundProcess) -> Option<ObservableS
 }
 
 fn server_source(root: &ProcRoot, process: &FoundProcess) -> Option<ObservableSource> {
-    let port = process.listens_on.first().map_or(0, std::net::SocketAddr::port);
     let credentials = |scheme: &str| {
+        let address = address_to_use(process);
         unavailable(
             scheme,
             "it needs credentials",
-            format!("add --observe {scheme}://USER:PASSWORD@127.0.0.1:{port}/DATABASE"),
+            format!("add --observe {scheme}://USER:PASSWORD@{address}/DATABASE"),
         )
     };
     let log = |what: &str| {
@@ -133,6 +134,16 @@ fn server_source(root: &ProcRoot, process: &FoundProcess) -> Option<ObservableSo
         ServerKind::MySql => Some(credentials("mysql")),
         ServerKind::Nginx | ServerKind::Httpd => Some(log("access log")),
         ServerKind::Node | ServerKind::Python | ServerKind::Other => Some(log("log")),
+    }
+}
+
+/// The address for connections to a server on this machine.
+fn address_to_use(process: &FoundProcess) -> SocketAddr {
+    let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    match process.listens_on.first() {
+        Some(address) if address.ip().is_unspecified() => SocketAddr::new(loopback, address.port()),
+        Some(address) => *address,
+        None => SocketAddr::new(loopback, 0),
     }
 }
 

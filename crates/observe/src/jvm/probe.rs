@@ -14,6 +14,7 @@ use super::pauses::PauseTracker;
 use super::process::{ProcessError, start_ticks};
 use super::quantity::{JvmMetrics, Quantity};
 use super::successor::{Successor, Wanted};
+use super::watched::WatchedJvms;
 use crate::probe::{Probe, ProbeError};
 use crate::proc_root::{KeptFile, ProcRoot};
 use crate::process_stat::STAT_MAX;
@@ -36,6 +37,7 @@ pub struct JvmProbe {
     source: String,
     pause_mark_min: Duration,
     state: State,
+    watched: WatchedJvms,
 }
 
 #[derive(Debug)]
@@ -84,7 +86,26 @@ impl JvmProbe {
             source: format!("jvm:{pid}"),
             pause_mark_min: PAUSE_MARK_MIN,
             state: State::Watching(Box::new(watched)),
+            watched: WatchedJvms::default(),
         })
+    }
+
+    /// Keeps the process ID of the JVM in a list while the probe reads it.
+    #[must_use]
+    pub fn listed_in(mut self, watched: &WatchedJvms) -> JvmProbe {
+        self.watched = watched.clone();
+        if let Some(pid) = self.pid() {
+            self.watched.add(pid);
+        }
+        self
+    }
+
+    /// The process that is being read.
+    fn pid(&self) -> Option<u32> {
+        match &self.state {
+            State::Watching(watched) => Some(watched.jvm.facts.pid),
+            State::Waiting(_) | State::Ended => None,
+        }
     }
 
     /// Marks pauses of at least this length; 10 ms by default. Zero marks every interval with a pause.
@@ -147,6 +168,7 @@ impl Probe for JvmProbe {
             }
             let wanted = watched.wanted(reading.clock().wall_start_ms());
             let what = watched.title();
+            self.watched.remove(watched.jvm.facts.pid);
             self.state = self.ended(reading, wanted, what);
         }
         if let State::Waiting(successor) = &mut self.state {
@@ -155,11 +177,20 @@ impl Probe for JvmProbe {
             };
             let mut watched = Watched::new(&self.root, jvm, self.pause_mark_min, reading.time());
             watched.mark_restart(reading);
+            self.watched.add(watched.jvm.facts.pid);
             let result = watched.read(&self.root, reading, self.pause_mark_min);
             self.state = State::Watching(Box::new(watched));
             return result;
         }
         Err(ProbeError::Ended { what: self.source.clone() })
+    }
+}
+
+impl Drop for JvmProbe {
+    fn drop(&mut self) {
+        if let Some(pid) = self.pid() {
+            self.watched.remove(pid);
+        }
     }
 }
 

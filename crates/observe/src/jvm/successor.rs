@@ -13,6 +13,11 @@ const PROCESSES_MAX: usize = 10_000;
 /// second after its start.
 const SEARCHES_MAX: u8 = 20;
 
+/// A restart usually takes less than this many readings. Afterwards only every 10th reading searches, because a JVM that has ended
+/// for good would otherwise cost a list of all processes at each reading.
+const READINGS_OF_RESTART: u64 = 60;
+const LATER_EVERY: u64 = 10;
+
 /// The conditions that the successor of a JVM must meet.
 #[derive(Debug)]
 pub(super) struct Wanted {
@@ -31,16 +36,22 @@ pub(super) struct Successor {
     what: String,
     /// How often each running process was examined.
     searches: FxHashMap<u32, u8>,
+    /// Readings since the JVM ended.
+    readings: u64,
 }
 
 impl Successor {
     /// `what` names the JVM that ended.
     pub(super) fn new(wanted: Wanted, what: String) -> Successor {
-        Successor { wanted, what, searches: FxHashMap::default() }
+        Successor { wanted, what, searches: FxHashMap::default(), readings: 0 }
     }
 
-    /// Searches once. If several JVMs match, the one that started first is returned.
+    /// Searches once, if a search is due. If several JVMs match, the one that started first is returned.
     pub(super) fn find(&mut self, root: &ProcRoot) -> Option<OpenJvm> {
+        self.readings += 1;
+        if self.readings > READINGS_OF_RESTART && !self.readings.is_multiple_of(LATER_EVERY) {
+            return None;
+        }
         let pids = root.pids(PROCESSES_MAX).unwrap_or_default();
         let mut searches = FxHashMap::default();
         let mut scan = TmpScan::default();

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// A process that prints a line when it is ready, and ends when its input is closed.
@@ -17,7 +18,7 @@ pub struct TestProcess {
 impl TestProcess {
     /// Starts a command and waits for its first line; `None`, with a note, if the program is not installed.
     pub fn start(command: &mut Command) -> Option<TestProcess> {
-        let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let spawned = command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = match spawned {
             Ok(child) => child,
             Err(error) => {
@@ -73,7 +74,11 @@ impl TestProcess {
 impl Drop for TestProcess {
     fn drop(&mut self) {
         drop(self.input.take());
-        let _ = self.child.kill();
+        // Workers of a server would remain if only the server was killed.
+        if let Ok(None) = self.child.try_wait() {
+            let pid = rustix::process::Pid::from_child(&self.child);
+            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+        }
         let _ = self.child.wait();
     }
 }

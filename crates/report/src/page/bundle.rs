@@ -10,6 +10,9 @@ pub(super) const STYLE: &str = include_str!("../../ui/dist/report.css");
 /// The script.
 pub(super) const SCRIPT: &str = include_str!("../../ui/dist/report.js");
 
+/// Version of the data in a page; the script accepts only this version.
+pub(super) const MODEL_VERSION: u32 = 1;
+
 /// Marks the page as one with scripts before anything is drawn, so that the style sheet reserves space for plots.
 pub(super) const HEAD_SCRIPT: &str = "document.documentElement.classList.add(\"js\")";
 

@@ -5,11 +5,11 @@ use busyhour_queueing::fit::{CapacityFit, FittedValue, Weight};
 use maud::{Markup, html};
 use serde::Serialize;
 
+use super::bundle::MODEL_VERSION;
 use super::document::{Document, Kind};
 use super::markup::{
     Column, PlotHeight, Section, Sort, capital, caveat_list, figure, head, quantity, scrolling, wide_table,
 };
-use super::model::MODEL_VERSION;
 use crate::capacity_words::{
     OTHER_MODELS_NOTE, headroom, model_words, off, parameter, per_s, time, users, with_interval,
 };

@@ -9,11 +9,11 @@ use busyhour_sample::SampleKind;
 use maud::{Markup, html};
 use serde::Serialize;
 
+use super::bundle::MODEL_VERSION;
 use super::columns::{TableColumn, cells, column_heads};
 use super::document::{Document, Kind};
 use super::forest::{Forest, Mark};
 use super::markup::{Column, PlotHeight, Section, Sort, caveat_list, figure, head, scrolling};
-use super::model::MODEL_VERSION;
 use crate::comparison_quartiles::quartiles_html;
 use crate::comparison_system::system_comparison_html;
 use crate::comparison_table::{change_cell, headline, interval_cell, judged, percent_of, value};

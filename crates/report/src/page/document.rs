@@ -20,6 +20,8 @@ pub(super) enum Kind {
     WhatIf,
     /// The page of one or two garbage-collection logs.
     Gc,
+    /// The page of an application log.
+    Logs,
     /// The live page, which receives events from [`EVENTS_PATH`] of the server that it was loaded from.
     Live,
 }
@@ -35,6 +37,7 @@ impl Kind {
             Kind::Capacity => "capacity",
             Kind::WhatIf => "what-if",
             Kind::Gc => "gc",
+            Kind::Logs => "logs",
             Kind::Live => "live",
         }
     }

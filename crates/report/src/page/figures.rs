@@ -60,7 +60,7 @@ fn about_ends(summary: &Summary, steps: &Steps) -> String {
     }
     let evidence = summary.explanation.as_ref().and_then(|explanation| explanation.main());
     if let Some(evidence) = evidence.filter(|evidence| !evidence.windows_s.is_empty()) {
-        let _ = write!(words, " Also shaded: times of {}.", evidence.cause.id());
+        let _ = write!(words, " Times of {} are shaded, too.", evidence.cause.id());
     }
     words
 }

@@ -2,34 +2,21 @@
 
 mod figures;
 mod groups;
-mod model;
+mod in_run;
 mod opening;
 mod series;
-mod still;
 
 use busyhour_gclog::GcComparison;
 use maud::{Markup, html};
-use serde::Serialize;
 
+use super::bundle::MODEL_VERSION;
 use super::document::{Document, Kind};
+use super::events::{EventPlot, EventsModel, Part};
 use super::markup::{PlotHeight, Section, figure_with};
-use super::model::MODEL_VERSION;
+use super::still::still;
 use crate::gc_words::NamedGcLog;
-use model::{CurveModel, EventPlot, Part};
+pub(super) use in_run::gc_in_run;
 use series::Side;
-use still::still;
-
-/// The data that the script draws; `ui/src/model.ts` declares the same structure.
-#[derive(Serialize)]
-struct GcPageModel {
-    version: u32,
-    /// The time in s that all plots show.
-    from_s: f64,
-    to_s: f64,
-    plots: Vec<EventPlot>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    curves: Vec<CurveModel>,
-}
 
 /// Renders the page of a log.
 #[must_use]
@@ -62,7 +49,7 @@ pub fn gc_comparison_html(before: &NamedGcLog, after: &NamedGcLog, comparison: &
 /// The sections of a page, with the data of their plots.
 struct Page {
     sections: Vec<Section>,
-    model: GcPageModel,
+    model: EventsModel,
 }
 
 impl Page {
@@ -71,7 +58,7 @@ impl Page {
         let Part { from_s, to_s } = series::span(sides);
         let mut page = Page {
             sections: Vec::new(),
-            model: GcPageModel {
+            model: EventsModel {
                 version: MODEL_VERSION,
                 from_s,
                 to_s,

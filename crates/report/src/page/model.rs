@@ -7,13 +7,11 @@ use busyhour_results::SystemRecord;
 use busyhour_sample::{ControlEvent, Stall};
 use serde::Serialize;
 
+use super::bundle::MODEL_VERSION;
 use super::steps::Steps;
 use super::system::{EventModel, SystemModel};
 use crate::incident_lines::what;
 use crate::terminal_text::shown_label;
-
-/// Version of the model; the script accepts only this version.
-pub(super) const MODEL_VERSION: u32 = 1;
 
 /// The data of a run's page.
 #[derive(Serialize)]

@@ -15,6 +15,7 @@ use busyhour_analysis::Summary;
 use busyhour_results::SystemRecord;
 use maud::{Markup, html};
 
+use super::gc::gc_in_run;
 use super::markup::{Section, capital};
 use crate::terminal_text::printable;
 
@@ -36,6 +37,7 @@ pub(super) fn system(summary: &Summary, record: &SystemRecord) -> Section {
         (tables::virtual_machines(summary))
         (panels::panels(record))
         (logs::logs(&summary.run, record))
+        @for source in &record.gc_logs { (gc_in_run(source)) }
         (sources::sources(&summary.run, record))
         (sources::not_shown(record))
     };

@@ -7,9 +7,9 @@ mod tables;
 use maud::{Markup, html};
 use serde::Serialize;
 
+use super::bundle::MODEL_VERSION;
 use super::document::{Document, Kind};
 use super::markup::{PlotHeight, Section, capital, caveat_list, figure};
-use super::model::MODEL_VERSION;
 use crate::numbers::counted;
 use crate::terminal_text::printable;
 use plots::{SweepModel, axis, labels, numbers, plots};

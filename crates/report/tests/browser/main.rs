@@ -6,6 +6,7 @@
 mod accessibility;
 mod devtools;
 mod gc;
+mod logs;
 #[path = "../observed/mod.rs"]
 mod observed;
 mod sample;
@@ -328,10 +329,10 @@ fn the_page_of_a_comparison_is_complete() {
 }
 
 #[test]
-fn the_pages_of_gc_logs_are_complete() {
+fn the_pages_of_logs_are_complete() {
     let Some(mut browser) = browser() else { return };
     let pages = Pages::new();
-    for (name, html) in gc::pages() {
+    for (name, html) in gc::pages().into_iter().chain(logs::pages()) {
         let file = pages.write(name, &html);
         for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
             browser.open(&file, Screen { width, height: 900, is_dark }, WATCH_SHIFTS);

@@ -285,8 +285,8 @@ export interface EventPlotModel {
   readonly lines: readonly EventLine[];
 }
 
-/** The data of a page of garbage-collection logs. */
-export interface GcModel {
+/** The data of the page of a log. */
+export interface EventsModel {
   readonly version: number;
   /** The time that all plots show, in s. */
   readonly from_s: number;
@@ -300,9 +300,9 @@ export interface GcModel {
   }[];
 }
 
-/** Reads the model of a page of garbage-collection logs. */
-export function parseGc(text: string): GcModel {
-  const model = JSON.parse(text) as GcModel;
+/** Reads the model of the page of a log. */
+export function parseEvents(text: string): EventsModel {
+  const model = JSON.parse(text) as EventsModel;
   if (model.version !== MODEL_VERSION) {
     throw new Error(`the page's data is of version ${model.version}; this script reads version ${MODEL_VERSION}`);
   }

@@ -77,7 +77,7 @@ pub(super) fn opening(log: &NamedGcLog) -> Markup {
 }
 
 /// A sentence on the time that pauses cost the application.
-fn headline(summary: &GcSummary) -> Markup {
+pub(super) fn headline(summary: &GcSummary) -> Markup {
     let Some(pauses) = &summary.statistics.pauses else {
         let reason = summary.figure("accumPause").and_then(|figure| figure.unavailable);
         let why = reason.map_or("the log has no pauses", |reason| reason.reason());
@@ -120,7 +120,7 @@ fn tiles(summary: &GcSummary) -> Markup {
 }
 
 /// The verdict on live memory.
-fn verdict(summary: &GcSummary) -> Markup {
+pub(super) fn verdict(summary: &GcSummary) -> Markup {
     let (class, words, text) = match summary.leak {
         LeakVerdict::Leak(_) => ("bad", "leak", gc_live_memory(&summary.leak)),
         LeakVerdict::NoLeak(_) => ("good", "no leak", gc_live_memory(&summary.leak)),

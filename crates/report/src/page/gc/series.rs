@@ -3,7 +3,7 @@
 use busyhour_gclog::{GcSummary, HeapPoint, LeakVerdict, LiveGrowth, POINTS_MAX, PausePoint, RatePoint};
 use maud::{Markup, html};
 
-use super::model::{Colour, CurveModel, EventLine, EventPlot, Look, Part};
+use super::super::events::{Colour, CurveModel, EventLine, EventPlot, Look, Part};
 use crate::gc_words::{NamedGcLog, gc_pause_ms};
 use crate::numbers::{counted, thousands};
 
@@ -22,7 +22,7 @@ const DROPS_MAX: usize = 400;
 
 /// One of the logs of a page.
 pub(super) struct Side<'a> {
-    pub(super) log: &'a NamedGcLog,
+    pub(super) summary: &'a GcSummary,
     /// A word before names; empty for a page of one log.
     pub(super) word: &'static str,
     colour: Colour,
@@ -32,16 +32,26 @@ pub(super) struct Side<'a> {
 
 impl<'a> Side<'a> {
     pub(super) fn only(log: &'a NamedGcLog) -> Side<'a> {
-        Side { log, word: "", colour: Colour::Blue, origin_s: 0.0 }
+        Side::shifted(&log.summary, 0.0)
+    }
+
+    /// A log whose times are shown on another clock, on which the second 0 of the log is at `zero_s`.
+    pub(super) fn shifted(summary: &'a GcSummary, zero_s: f64) -> Side<'a> {
+        Side { summary, word: "", colour: Colour::Blue, origin_s: -zero_s }
     }
 
     pub(super) fn both(before: &'a NamedGcLog, after: &'a NamedGcLog) -> [Side<'a>; 2] {
-        let side = |log: &'a NamedGcLog, word, colour| Side { log, word, colour, origin_s: start_s(log) };
+        let side = |log: &'a NamedGcLog, word, colour| Side {
+            summary: &log.summary,
+            word,
+            colour,
+            origin_s: start_s(log),
+        };
         [side(before, "before", Colour::Orange), side(after, "after", Colour::Blue)]
     }
 
     pub(super) fn summary(&self) -> &'a GcSummary {
-        &self.log.summary
+        self.summary
     }
 
     fn name(&self, of: &str) -> String {

@@ -4,9 +4,9 @@ use busyhour_analysis::RunFacts;
 use busyhour_results::{LogRecord, LogTemplate, SystemRecord};
 use maud::{Markup, html};
 
-use super::static_plot::spark;
 use crate::numbers::{counted, thousands};
 use crate::page::markup::{at, scrolling};
+use crate::page::spark::spark;
 use crate::terminal_text::{printable, shown_text};
 
 /// Maximum number of characters of a template, and of an example.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::colours::line_class;
 use super::model::panel_scale;
-use super::static_plot::static_plot;
+use super::static_plot::{StaticFrame, static_marks, static_plot};
 use crate::terminal_text::{printable, shown_text};
 
 /// Maximum number of characters of a line's name.
@@ -14,7 +14,9 @@ const NAME_MAX: usize = 60;
 /// All panels, by resource and source.
 pub(super) fn panels(record: &SystemRecord) -> Markup {
     let mut number = 0;
+    let frame = StaticFrame::of(record);
     html! {
+        (static_marks(record))
         @for group in record.panels.chunk_by(|a, b| (a.resource, &a.source) == (b.resource, &b.source)) {
             @let (resource, source) = (group[0].resource, group[0].source.as_str());
             h3 {
@@ -23,7 +25,7 @@ pub(super) fn panels(record: &SystemRecord) -> Markup {
             }
             div.panels {
                 @for panel in group {
-                    (figure(panel, { number += 1; number - 1 }))
+                    (figure(panel, { number += 1; number - 1 }, &frame))
                 }
             }
             (absent(record, resource, source))
@@ -32,13 +34,13 @@ pub(super) fn panels(record: &SystemRecord) -> Markup {
     }
 }
 
-fn figure(panel: &Panel, number: usize) -> Markup {
+fn figure(panel: &Panel, number: usize, frame: &StaticFrame) -> Markup {
     let scale = panel_scale(panel);
     html! {
         figure.plot.panel #{ "plot-system-" (number) } data-panel=(number) {
             figcaption { h4 { (printable(&panel.title)) } }
             div.canvas {}
-            (static_plot(panel))
+            (static_plot(panel, frame))
             table {
                 thead {
                     tr {

@@ -67,7 +67,7 @@ export class EventPlot {
         },
         axes: [
           timeAxis(),
-          yAxis(unit === "ms" ? timeTick : (value) => (unit.endsWith("/s") ? tick(value) : `${tick(value)} ${unit}`), data.logarithm ? LOG_TICKS : {}),
+          yAxis(unit === "ms" ? timeTick : (value) => (/^per |\/s$/.test(unit) ? tick(value) : `${tick(value)} ${unit}`), data.logarithm ? LOG_TICKS : {}),
         ],
         cursor: sharedCursor("events"),
         series: [

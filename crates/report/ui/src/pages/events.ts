@@ -1,7 +1,7 @@
-// The page of garbage-collection logs: events over time, and pauses by percentile.
+// The pages of logs: events over time, and of garbage-collection logs also pauses by percentile.
 
 import { showDefinitions } from "../definitions";
-import type { GcModel } from "../model";
+import type { EventsModel } from "../model";
 import { EventPlot } from "../plots/points";
 import { PercentilePlot } from "../plots/percentiles";
 import { RowTable } from "../tables/row_table";
@@ -10,8 +10,8 @@ import { RowTable } from "../tables/row_table";
 const ALONE = [{ colour: "blue", dash: [], filled: true }] as const;
 const COMPARED = [{ colour: "orange", dash: [6, 4] }, { colour: "blue", dash: [] }] as const;
 
-/** Makes the page of garbage-collection logs interactive. */
-export function gcPage(root: HTMLElement, model: GcModel): void {
+/** Makes the page of a log interactive. */
+export function eventsPage(root: HTMLElement, model: EventsModel): void {
   for (const table of root.querySelectorAll<HTMLTableElement>("table.sortable")) new RowTable(table);
   showDefinitions(root);
   const find = (name: string): HTMLElement | null => root.querySelector<HTMLElement>(`figure[data-plot="${name}"]`);

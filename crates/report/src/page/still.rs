@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use super::model::{EventLine, EventPlot, Look, Part};
-use crate::numbers::{duration, rate};
+use super::events::{EventLine, EventPlot, Look, Part};
+use crate::numbers::{duration, rate, whole};
 
 /// The size of the picture in its own units, and the space for the labels of the axes.
 const WIDTH: f64 = 720.0;
@@ -56,26 +56,33 @@ fn share(value: f64, low: f64, high: f64) -> f64 {
     if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
 }
 
-/// Draws a plot of a part of the time.
+/// A plot of a part of the time for browsers without scripts.
 pub(super) fn still(plot: &EventPlot, part: &Part) -> Markup {
+    html! { noscript { (picture(plot, part)) } }
+}
+
+/// Draws a plot of a part of the time.
+pub(super) fn picture(plot: &EventPlot, part: &Part) -> Markup {
     let scale = Scale::of(plot, part);
     let bottom = HEIGHT - BOTTOM;
-    let value = |value: f64| format!("{} {}", rate(value), plot.unit);
+    // The unit of counts is too long for the axis; the caption has it.
+    let value = |value: f64| match plot.unit.starts_with("per ") {
+        true => whole(value),
+        false => format!("{} {}", rate(value), plot.unit),
+    };
     html! {
-        noscript {
-            svg.still viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(plot.name) {
-                path.frame d={ "M" (LEFT) " " (TOP) "V" (bottom) "H" (WIDTH - RIGHT) } {}
-                @for line in &plot.lines {
-                    path class={ (line.colour.name()) " " (class(line.look)) } d=(path(line, &scale)) {}
-                }
-                text x=(LEFT - 6.0) y=(TOP + 8.0) text-anchor="end" { (value(scale.high)) }
-                text x=(LEFT - 6.0) y=(bottom) text-anchor="end" { (value(scale.low)) }
-                text x=(LEFT) y=(HEIGHT - 6.0) { (duration(scale.from_s)) }
-                text x=(WIDTH - RIGHT) y=(HEIGHT - 6.0) text-anchor="end" { (duration(scale.to_s)) }
+        svg.still viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(plot.name) {
+            path.frame d={ "M" (LEFT) " " (TOP) "V" (bottom) "H" (WIDTH - RIGHT) } {}
+            @for line in &plot.lines {
+                path class={ (line.colour.name()) " " (class(line.look)) } d=(path(line, &scale)) {}
             }
-            p.still {
-                @for line in &plot.lines { span class={ (line.colour.name()) " " (class(line.look)) } { (line.name) } " " }
-            }
+            text x=(LEFT - 6.0) y=(TOP + 8.0) text-anchor="end" { (value(scale.high)) }
+            text x=(LEFT - 6.0) y=(bottom) text-anchor="end" { (value(scale.low)) }
+            text x=(LEFT) y=(HEIGHT - 6.0) { (duration(scale.from_s)) }
+            text x=(WIDTH - RIGHT) y=(HEIGHT - 6.0) text-anchor="end" { (duration(scale.to_s)) }
+        }
+        p.still {
+            @for line in &plot.lines { span class={ (line.colour.name()) " " (class(line.look)) } { (line.name) } " " }
         }
     }
 }

@@ -1,6 +1,18 @@
-//! The data of plots over the time of a log; `ui/src/model.ts` declares the same structure.
+//! The data of pages about logs: plots of events over time. `ui/src/model.ts` declares the same structure.
 
 use serde::Serialize;
+
+/// The data that the script draws.
+#[derive(Serialize)]
+pub(super) struct EventsModel {
+    pub(super) version: u32,
+    /// The time that all plots show, s.
+    pub(super) from_s: f64,
+    pub(super) to_s: f64,
+    pub(super) plots: Vec<EventPlot>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) curves: Vec<CurveModel>,
+}
 
 /// A plot of events over time.
 #[derive(Debug, Serialize)]
