@@ -30,6 +30,8 @@
 //! ```
 
 mod aggregate;
+mod aggregate_doubt;
+mod aggregate_result;
 mod csv_cells;
 mod detect;
 mod error;
@@ -47,9 +49,9 @@ mod stamps;
 mod vegeta_csv;
 mod vegeta_json;
 
-pub use aggregate::{
-    AggregateDoubt, AggregateResult, AggregateRow, Method, MovingWindow, Percentile, read_aggregate,
-};
+pub use aggregate::read_aggregate;
+pub use aggregate_doubt::AggregateDoubt;
+pub use aggregate_result::{AggregateResult, AggregateRow, Method, MovingWindow, Percentile};
 pub use detect::detect;
 pub use error::{BadLine, ImportError};
 pub use form::{AggregateFormat, Detected, SampleForm, SampleFormat, UnsupportedFormat};

@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use super::{AggregateResult, AggregateRow, Method, Percentile};
+use crate::aggregate_result::{AggregateResult, AggregateRow, Method, Percentile};
 use crate::error::ImportError;
 use crate::lines::Lines;
 

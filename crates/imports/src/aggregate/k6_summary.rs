@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{AggregateResult, AggregateRow};
+use crate::aggregate_result::{AggregateResult, AggregateRow};
 use crate::error::ImportError;
 
 #[derive(Deserialize)]

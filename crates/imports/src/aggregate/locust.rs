@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use super::{AggregateResult, AggregateRow, Method, MovingWindow, ROWS_MAX};
+use crate::aggregate_result::{AggregateResult, AggregateRow, Method, MovingWindow, ROWS_MAX};
 use crate::csv_cells::split;
 use crate::error::{BadLine, ImportError};
 use crate::lines::Lines;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{AggregateResult, AggregateRow, Method};
+use crate::aggregate_result::{AggregateResult, AggregateRow, Method};
 use crate::error::ImportError;
 
 #[derive(Deserialize)]

@@ -1,6 +1,8 @@
 //! Tests of files with percentiles.
 
 use super::*;
+use crate::aggregate_doubt::AggregateDoubt;
+use crate::aggregate_result::AggregateRow;
 
 #[test]
 fn names_beyond_the_limit_are_counted() {

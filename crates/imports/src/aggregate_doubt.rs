@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AggregateResult, AggregateRow};
+use crate::aggregate_result::{AggregateResult, AggregateRow};
 
 /// Minimum number of requests beyond a percentile. With fewer, it is close to the maximum and varies like it.
 const BEYOND_MIN: f64 = 10.0;
