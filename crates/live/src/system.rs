@@ -5,7 +5,7 @@ mod quantities;
 use std::collections::{BTreeMap, VecDeque};
 
 use busyhour_sample::Nanos;
-use busyhour_series::{Condenser, CounterRates, LatestValue, Mark, MarkKind};
+use busyhour_series::{Condenser, CounterRates, LatestValue, Mark, MarkKind, ProgramNames};
 
 pub(crate) use self::quantities::{QuantityKey, QuantityKind};
 use self::quantities::{ReadValue, Reading, read};
@@ -87,7 +87,7 @@ impl Followed {
 pub struct SystemHistory {
     condenser: Condenser,
     followed: BTreeMap<QuantityKey, Followed>,
-    names: BTreeMap<String, String>,
+    names: ProgramNames,
     marks: VecDeque<(String, Mark)>,
     marks_seen: u64,
     is_observed: bool,
@@ -111,7 +111,7 @@ impl Default for SystemHistory {
         SystemHistory {
             condenser: Condenser::new(POINT_NS, POINTS_MAX),
             followed: BTreeMap::new(),
-            names: BTreeMap::new(),
+            names: ProgramNames::default(),
             marks: VecDeque::new(),
             marks_seen: 0,
             is_observed: false,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::Summary;
 use busyhour_analysis::system::SystemFigures;
 use busyhour_record::{Manifest, RunDir};
-use busyhour_series::{SERIES_FILE_NAME, SeriesFileError, SeriesReader};
+use busyhour_series::{ProgramNames, SERIES_FILE_NAME, SeriesFileError, SeriesReader};
 
 use self::figures::Requests;
 use self::subjects::Subjects;
@@ -63,20 +63,18 @@ pub fn add_system(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summa
 
 /// The figures of a run, with the names of programs from its list of sources.
 pub(crate) fn run_system_figures(dir: &RunDir, path: &Path, window: SystemWindow<'_>) -> SystemFigures {
-    let mut figures = read_system_figures(path, window);
-    let programs = source_list::programs(dir.path());
-    let unnamed = figures.subjects.iter_mut().filter(|subject| subject.name.is_none());
-    for subject in unnamed {
-        subject.name = programs.get(&subject.source).cloned();
-    }
-    figures
+    read_named(path, window, source_list::programs(&source_list::read(dir.path()).unwrap_or_default()))
 }
 
 /// The figures of a series file. If it cannot be read to its end, [`SystemFigures::incomplete`] states the reason.
 #[must_use]
 pub fn read_system_figures(path: &Path, window: SystemWindow<'_>) -> SystemFigures {
+    read_named(path, window, ProgramNames::default())
+}
+
+fn read_named(path: &Path, window: SystemWindow<'_>, programs: ProgramNames) -> SystemFigures {
     match File::open(path) {
-        Ok(file) => system_figures(BufReader::with_capacity(1 << 16, file), window),
+        Ok(file) => named_figures(BufReader::with_capacity(1 << 16, file), window, programs),
         Err(error) => without_subjects(window, format!("cannot open {}: {error}", path.display())),
     }
 }
@@ -94,8 +92,12 @@ fn without_subjects(window: SystemWindow<'_>, reason: String) -> SystemFigures {
 
 /// The figures of a series file that is read from `input`, as by [`read_system_figures`].
 pub fn system_figures(input: impl Read, window: SystemWindow<'_>) -> SystemFigures {
+    named_figures(input, window, ProgramNames::default())
+}
+
+fn named_figures(input: impl Read, window: SystemWindow<'_>, programs: ProgramNames) -> SystemFigures {
     let ns = |seconds: f64| (seconds.max(0.0) * 1e9).round() as u64;
-    let mut subjects = Subjects::new(Part { from: ns(window.from_s), to: ns(window.to_s) });
+    let mut subjects = Subjects::new(Part { from: ns(window.from_s), to: ns(window.to_s) }, programs);
     let result = SeriesReader::new(input).and_then(|mut reader| {
         while let Some(event) = reader.next_event()? {
             subjects.add(event);

@@ -31,7 +31,7 @@ use busyhour_gclog::{GC_PART_KIND, GcSource};
 use busyhour_logs::{LOGS_PART_KIND, LogsFile};
 use busyhour_record::{Manifest, RunDir};
 use busyhour_sample::Nanos;
-use busyhour_series::{SERIES_FILE_NAME, SeriesFileError, SeriesQuery, SeriesSet};
+use busyhour_series::{ProgramNames, SERIES_FILE_NAME, SeriesFileError, SeriesQuery, SeriesSet};
 
 pub use model::{
     Aspect, LineFigures, LogRecord, LogTemplate, MarkCount, OmittedMetric, Panel, PanelLine, PanelName,
@@ -270,33 +270,24 @@ fn cpus(survey: &Survey) -> usize {
     cpu::cpus(survey, &own).len()
 }
 
-/// Display names of sources: the last part of a path, or the program of a process. The name that a JVM reports takes
-/// precedence over that in the list of sources.
+/// Display names of sources: the last part of a path, or the program of a process.
 fn names(survey: &Survey, listed: &[ListedSource]) -> BTreeMap<String, String> {
-    let mut programs: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut programs = source_list::programs(listed);
     for one in &survey.series {
-        if one.info.name == "jvm_info"
-            && let (Some(program), Some((_, pid))) =
-                (one.label("name"), survey.source(one.info.source).split_once(':'))
-        {
-            programs.insert(pid, program);
+        if let Some(name) = one.label("name").filter(|_| ProgramNames::is_naming(&one.info.name)) {
+            programs.take("", survey.source(one.info.source), &one.info.name, name);
         }
     }
-    let listed = source_list::by_name(listed);
     let mut names = BTreeMap::new();
     for source in &survey.sources {
-        let Some((kind, pid)) = source.split_once(':') else { continue };
-        // The last part of a path names a service, a container or a file.
-        match kind {
-            "cgroup" => drop(names.insert(source.clone(), short_id(logs::short_name(pid)))),
-            "gc" | "log" => drop(names.insert(source.clone(), logs::short_name(pid).to_owned())),
-            _ => {}
-        }
-        let about = listed.get(source.as_str()).and_then(|one| one.program());
-        let program = programs.get(pid).copied().filter(|program| !program.is_empty()).or(about);
-        if let Some(program) = program.filter(|_| matches!(kind, "process" | "jvm" | "perf" | "network")) {
-            names.insert(source.clone(), format!("{program} ({pid})"));
-        }
+        let Some((kind, rest)) = source.split_once(':') else { continue };
+        let name = match kind {
+            // The last part of a path: a service, a container, a file.
+            "cgroup" => Some(short_id(logs::short_name(rest))),
+            "gc" | "log" => Some(logs::short_name(rest).to_owned()),
+            _ => programs.of("", source).map(|program| format!("{program} ({rest})")),
+        };
+        names.extend(name.map(|name| (source.clone(), name)));
     }
     names
 }

@@ -11,6 +11,7 @@ mod format;
 mod latest;
 mod mark;
 mod metric;
+mod program_names;
 mod rates;
 mod series_set;
 mod state;
@@ -26,6 +27,7 @@ pub use format::{
 pub use latest::LatestValue;
 pub use mark::{Mark, MarkKind};
 pub use metric::{Metric, MetricKind};
+pub use program_names::ProgramNames;
 pub use rates::CounterRates;
 pub use series_set::{SeriesData, SeriesQuery, SeriesSet, read_series};
 pub use state::SourceState;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use busyhour_report::numbers::{ms, percent, rate};
 use busyhour_sample::Nanos;
-use busyhour_series::LatestValue;
+use busyhour_series::{LatestValue, ProgramNames};
 
 /// Prefix of the names of sources that are exporters. An observer on another machine puts the names of its sources in a
 /// label.
@@ -37,8 +37,8 @@ pub(crate) struct QuantityKey {
 
 impl QuantityKey {
     /// The name for users.
-    pub(crate) fn words(&self, names: &BTreeMap<String, String>) -> String {
-        let origin = match names.get(&self.origin) {
+    pub(crate) fn words(&self, names: &ProgramNames) -> String {
+        let origin = match names.of("", &self.origin) {
             Some(name) => format!("{name} ({})", self.origin),
             None => self.origin.clone(),
         };
@@ -104,15 +104,12 @@ struct Sum {
     time: Nanos,
 }
 
-/// The names of programs, by source.
-pub(super) fn take_names(values: &[LatestValue], names: &mut BTreeMap<String, String>) {
-    for value in values.iter().filter(|value| &*value.name == "jvm_info") {
-        let origin = origin(value);
-        let Some(name) = label(value, "name") else { continue };
-        if let Some(pid) = origin.strip_prefix("jvm:") {
-            names.entry(format!("process:{pid}")).or_insert_with(|| name.to_owned());
+/// Takes the names of programs.
+pub(super) fn take_names(values: &[LatestValue], names: &mut ProgramNames) {
+    for value in values.iter().filter(|value| ProgramNames::is_naming(&value.name)) {
+        if let Some(name) = label(value, "name") {
+            names.take("", origin(value), &value.name, name);
         }
-        names.entry(origin.to_owned()).or_insert_with(|| name.to_owned());
     }
 }
 

@@ -89,11 +89,14 @@ fn a_reading_counts_once_and_a_restart_causes_no_peak() {
     let fake = Fake::default();
     let mut history = SystemHistory::default();
     for (second, total) in [(0, 100.0), (1, 101.0), (1, 101.0), (2, 102.0), (3, 0.5), (4, 1.5)] {
-        *fake.values.lock().unwrap() =
-            vec![value("process:7", "process_cpu_seconds_total", &[], second, total)];
+        *fake.values.lock().unwrap() = vec![
+            value("process:7", "process_cpu_seconds_total", &[], second, total),
+            value("process:7", "process_info", &[("name", "nginx")], second, 1.0),
+        ];
         history.update(&fake);
     }
     let shown = history.shown();
+    assert_eq!(shown[0].name, "CPU of nginx (process:7)");
     let cores: Vec<f64> = shown[0].points.iter().map(|(_, cores)| *cores).collect();
     assert_eq!(cores, [1.0, 1.0, 0.5, 1.0]);
 }

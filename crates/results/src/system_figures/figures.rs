@@ -84,20 +84,13 @@ impl<'v> View<'v> {
 
     fn name(&self) -> Option<String> {
         let key = &self.subject.key;
-        let other = match key.kind {
-            SubjectKind::Machine if key.source == "os" && key.exporter.is_none() => {
-                return self.subjects.hostname.clone();
-            }
-            SubjectKind::Process => {
-                let pid = key.source.strip_prefix("process:");
-                pid.and_then(|pid| {
-                    let source = format!("jvm:{pid}");
-                    self.subjects.find(&SubjectKey { kind: SubjectKind::Jvm, source, ..key.clone() })
-                })
-            }
-            _ => None,
-        };
-        other.and_then(|jvm| jvm.name.clone()).or_else(|| self.subject.name.clone())
+        if key.kind == SubjectKind::Machine && key.source == "os" && key.exporter.is_none() {
+            return self.subjects.hostname.clone();
+        }
+        let is_program = matches!(key.kind, SubjectKind::Process | SubjectKind::Jvm);
+        let observer = key.exporter.as_deref().unwrap_or_default();
+        let name = self.subjects.programs.of(observer, &key.source).filter(|_| is_program);
+        name.map(str::to_owned)
     }
 
     fn figure(&self, kind: FigureKind) -> Value {

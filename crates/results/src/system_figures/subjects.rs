@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use busyhour_analysis::system::SubjectKind;
 use busyhour_sample::Nanos;
 use busyhour_series::{
-    CounterRates, MarkKind, MetricKind, SeriesEvent, SeriesInfo, SourceState, StateChange, UnavailableInfo,
+    CounterRates, MarkKind, MetricKind, ProgramNames, SeriesEvent, SeriesInfo, SourceState, StateChange,
+    UnavailableInfo,
 };
 use rustc_hash::FxHashMap;
 
@@ -32,7 +33,6 @@ pub(super) struct QuantityTally {
 #[derive(Debug)]
 pub(super) struct Subject {
     pub(super) key: SubjectKey,
-    pub(super) name: Option<String>,
     /// Numbers of the sources that describe the subject.
     pub(super) sources: Vec<u32>,
     pub(super) quantities: BTreeMap<Quantity, usize>,
@@ -60,6 +60,7 @@ pub(super) struct Subjects {
     pub(super) subjects: Vec<Subject>,
     pub(super) tallies: Vec<QuantityTally>,
     pub(super) hostname: Option<String>,
+    pub(super) programs: ProgramNames,
     /// Reasons by source number and metric.
     reasons: FxHashMap<(u32, String), String>,
     /// The last state of a source that is not watched.
@@ -74,9 +75,11 @@ pub(super) struct Subjects {
 }
 
 impl Subjects {
-    pub(super) fn new(part: Part) -> Subjects {
+    /// Without subjects. `programs` are names that are known already.
+    pub(super) fn new(part: Part, programs: ProgramNames) -> Subjects {
         Subjects {
             part,
+            programs,
             subjects: Vec::new(),
             tallies: Vec::new(),
             hostname: None,
@@ -165,8 +168,9 @@ impl Subjects {
         let scraped =
             SeriesUse::of(source, &SeriesInfo { name: first_metric(kind).to_owned(), ..info.clone() });
         if let (Some(name), Some(used)) = (label(info, "name"), scraped) {
-            let subject = self.subject(&used.key, info.source);
-            self.subjects[subject].name = Some(name.to_owned());
+            let observer = used.key.exporter.as_deref().unwrap_or_default();
+            self.programs.take(observer, &used.key.source, &info.name, name);
+            self.subject(&used.key, info.source);
         }
     }
 
@@ -176,7 +180,6 @@ impl Subjects {
         if index == next {
             self.subjects.push(Subject {
                 key: key.clone(),
-                name: None,
                 sources: Vec::new(),
                 quantities: BTreeMap::new(),
                 read: None,

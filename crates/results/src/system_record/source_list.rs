@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use busyhour_series::ProgramNames;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
@@ -25,7 +26,7 @@ pub(super) enum ListedState {
 
 /// A source of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(super) struct ListedSource {
+pub(crate) struct ListedSource {
     /// The name, as in the series file.
     pub(super) name: String,
     /// A description of the source, and how it was found.
@@ -50,7 +51,7 @@ struct SourceList {
 ///
 /// # Errors
 /// A description of what is wrong with the file.
-pub(super) fn read(run_dir: &Path) -> Result<Vec<ListedSource>, String> {
+pub(crate) fn read(run_dir: &Path) -> Result<Vec<ListedSource>, String> {
     let path = run_dir.join(FILE_NAME);
     let Ok(about) = std::fs::metadata(&path) else { return Ok(Vec::new()) };
     if about.len() > BYTES_MAX {
@@ -68,20 +69,21 @@ pub(super) fn read(run_dir: &Path) -> Result<Vec<ListedSource>, String> {
     Ok(list.sources)
 }
 
-/// The programs of the processes in the list of a run directory, by the names of their sources. Empty if the list is
-/// damaged.
-pub(crate) fn programs(run_dir: &Path) -> FxHashMap<String, String> {
-    let listed = read(run_dir).unwrap_or_default();
-    let program = |one: ListedSource| {
-        let program = one.program()?.to_owned();
-        one.name.starts_with("process:").then_some((one.name, program))
-    };
-    listed.into_iter().filter_map(program).collect()
+/// The programs in a list of sources.
+pub(crate) fn programs(listed: &[ListedSource]) -> ProgramNames {
+    let mut programs = ProgramNames::default();
+    // Of several sources with the same name, the first one counts.
+    for one in listed.iter().rev() {
+        if let Some(program) = one.program() {
+            programs.take_listed(&one.name, program);
+        }
+    }
+    programs
 }
 
 impl ListedSource {
     /// The program: the part of the description before the first comma or parenthesis, as in `java (JVM), target 127.0.0.1:8080`.
-    pub(super) fn program(&self) -> Option<&str> {
+    fn program(&self) -> Option<&str> {
         let first = self.about.split([',', '(']).next().map(str::trim);
         first.filter(|program| !program.is_empty())
     }
