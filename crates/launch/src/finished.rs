@@ -85,9 +85,17 @@ pub(crate) struct RecordedRun<'r> {
     pub(crate) users: UsersNow,
 }
 
+/// Removes the files from the manifest that observers announced and did not write: an observer may find nothing to observe, such as
+/// one of a system on other machines.
+fn drop_missing_parts(dir: &RunDir, manifest: &mut Manifest) {
+    let own = RunDir::recorder_parts();
+    manifest.parts.retain(|part| own.contains(part) || dir.part_path(part).exists());
+}
+
 impl RecordedRun<'_> {
     /// Evaluates the run and writes its files.
-    pub(crate) fn finish(self) -> FinishedRun {
+    pub(crate) fn finish(mut self) -> FinishedRun {
+        drop_missing_parts(&self.dir, &mut self.manifest);
         let mut summary = Summary::new(RunFacts::from_manifest(&self.manifest), self.totals);
         let mut finished = Files {
             written: self.result_files(),
