@@ -85,8 +85,8 @@ pub(crate) struct RecordedRun<'r> {
     pub(crate) users: UsersNow,
 }
 
-/// Removes the files from the manifest that observers announced and did not write: an observer may find nothing to observe, such as
-/// one of a system on other machines.
+/// Removes the files that observers announced but did not write from the manifest. An observer may find nothing to observe, for example
+/// if the targets are on other machines.
 fn drop_missing_parts(dir: &RunDir, manifest: &mut Manifest) {
     let own = RunDir::recorder_parts();
     manifest.parts.retain(|part| own.contains(part) || dir.part_path(part).exists());

@@ -295,6 +295,23 @@ pub struct FoundJvms {
     pub denied: usize,
 }
 
+impl FoundJvms {
+    /// The advice if a JVM that should be observed was not found.
+    #[must_use]
+    pub fn advice_if_missing(&self) -> &'static str {
+        advice_if_missing(self.denied, rustix::process::geteuid().is_root())
+    }
+}
+
+/// More permissions help only if processes could not be examined. Root can examine all processes, except in a container.
+const fn advice_if_missing(denied: usize, is_root: bool) -> &'static str {
+    match (denied, is_root) {
+        (0, _) => "start it before the run and without -XX:-UsePerfData, or name it with jvm:PID or jvm:NAME",
+        (_, false) => "run as its user or as root",
+        (_, true) => "run outside of the container, or with the capability CAP_SYS_PTRACE",
+    }
+}
+
 /// Finds all JVMs whose counters can be read, in this and other containers. A JVM that publishes no counters is not found.
 ///
 /// Costs one system call per process, and a few more per JVM; each `/tmp` is listed once. Examines at most 100,000 processes.
@@ -345,5 +362,18 @@ impl TmpScan {
             return Ok(None);
         }
         OpenJvm::open_listed(root, facts, files).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_is_not_advised_to_run_as_root() {
+        assert!(advice_if_missing(3, false).contains("as root"));
+        for (denied, is_root) in [(0, false), (0, true), (3, true)] {
+            assert!(!advice_if_missing(denied, is_root).contains("as root"), "{denied} {is_root}");
+        }
     }
 }
