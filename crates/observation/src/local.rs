@@ -284,7 +284,8 @@ fn add_jvms(root: &ProcRoot, name: Option<&ProcessName>, finds_new: bool, select
             Some(ProcessName::Matching(text)) => format!("no JVM is named {text:?} ({others})"),
             Some(ProcessName::Pid(_)) | None => format!("no JVM was found ({others})"),
         };
-        let advice = if finds_new { "one that starts later will be watched" } else { found.advice_if_missing() };
+        let advice =
+            if finds_new { "one that starts later will be watched" } else { found.advice_if_missing() };
         selected.refuse(SourceLine::not_watched("jvm", reason, advice));
     }
     matching.into_iter().take(MATCHES_MAX).for_each(|pid| add_jvm(root, pid, selected));
