@@ -56,6 +56,12 @@ impl ProcRoot {
         path
     }
 
+    /// The number of the network namespace of a process, or of Busyhour for `self`; `None` without permission.
+    pub(crate) fn network_namespace(&self, process: &str) -> Option<u64> {
+        let link = std::fs::read_link(self.path(format!("/proc/{process}/ns/net"))).ok()?;
+        link.to_str()?.strip_prefix("net:[")?.strip_suffix(']')?.parse().ok()
+    }
+
     /// Reads at most `bytes_max` bytes of a file; longer files are cut.
     ///
     /// # Errors

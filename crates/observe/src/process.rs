@@ -5,6 +5,7 @@ mod identity;
 mod members;
 mod memory;
 mod metrics;
+mod outgoing;
 mod rebased;
 mod threads;
 
@@ -24,6 +25,7 @@ use identity::Identity;
 use members::Members;
 use memory::MemoryPass;
 use metrics::ProcessSeries;
+use outgoing::OutgoingReader;
 use threads::ThreadPass;
 
 const SECOND: u64 = 1_000_000_000;
@@ -46,6 +48,7 @@ pub struct ProcessProbe {
     series: ProcessSeries,
     threads: ThreadPass,
     memory: MemoryPass,
+    outgoing: OutgoingReader,
     scan: Budget,
     member_pass: Budget,
     /// The time of the last reading at which the process was alive.
@@ -68,6 +71,7 @@ impl ProcessProbe {
             series: ProcessSeries::default(),
             threads: ThreadPass::default(),
             memory: MemoryPass::default(),
+            outgoing: OutgoingReader::default(),
             scan: Budget::new(SECOND, 2_000),
             member_pass: Budget::new(0, 500),
             seen: Nanos(0),
@@ -107,6 +111,7 @@ impl ProcessProbe {
         self.series.restart();
         self.threads = ThreadPass::default();
         self.memory = MemoryPass::default();
+        self.outgoing.restart();
         self.has_ended = false;
         self.scan.reset();
         Ok(())
@@ -147,8 +152,10 @@ impl Probe for ProcessProbe {
         if let Some(totals) = self.member_pass.run(now, || members.read(root)) {
             self.series.set(reading, &totals);
         }
-        self.threads.read(reading, root, &self.members.pids());
-        self.memory.read(reading, root, &self.members.pids());
+        let pids = self.members.pids();
+        self.threads.read(reading, root, &pids);
+        self.memory.read(reading, root, &pids);
+        self.outgoing.read(reading, root, &pids);
         Ok(())
     }
 }

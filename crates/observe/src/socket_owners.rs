@@ -64,6 +64,29 @@ impl SocketOwners {
     }
 }
 
+/// The sockets of processes, from their descriptors. Processes that have ended have none.
+///
+/// # Errors
+/// Permission is missing for one of the processes.
+pub(crate) fn sockets_of(root: &ProcRoot, pids: &[u32]) -> io::Result<FxHashSet<u32>> {
+    let mut sockets = FxHashSet::default();
+    let mut left = ALL_DESCRIPTORS_MAX;
+    for pid in pids {
+        let descriptors = match std::fs::read_dir(root.process(*pid, "fd")) {
+            Ok(descriptors) => descriptors,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        for descriptor in descriptors.flatten().take(DESCRIPTORS_MAX.min(left)) {
+            left -= 1;
+            let target = std::fs::read_link(descriptor.path()).ok();
+            let inode = target.as_deref().and_then(|target| parse_socket(target.to_str()?));
+            sockets.extend(inode.and_then(|inode| u32::try_from(inode).ok()));
+        }
+    }
+    Ok(sockets)
+}
+
 /// The number of a socket in `socket:[4711]`.
 fn parse_socket(target: &str) -> Option<u64> {
     target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()

@@ -57,11 +57,11 @@ impl SystemView {
     pub(super) fn read(root: &ProcRoot) -> SystemView {
         let list = ProcessList::read(root).unwrap_or_default();
         let mut namespaces = vec![Namespace::read(root, NetworkNamespace::Own, None)];
-        let own = read_namespace(root, "self");
+        let own = root.network_namespace("self");
         let mut positions: FxHashMap<u64, usize> = own.map(|own| (own, 0)).into_iter().collect();
         let mut of_process = FxHashMap::default();
         for entry in &list.entries {
-            let Some(id) = read_namespace(root, &entry.pid.to_string()) else { continue };
+            let Some(id) = root.network_namespace(&entry.pid.to_string()) else { continue };
             if !positions.contains_key(&id) && namespaces.len() < NAMESPACES_MAX {
                 positions.insert(id, namespaces.len());
                 namespaces.push(Namespace::read(root, NetworkNamespace::Other(id), Some(entry.pid)));
@@ -179,12 +179,6 @@ impl Namespace {
         addresses.extend(parse_local_ipv6(&read("if_inet6", 1 << 18)));
         Namespace { id, addresses, table: read_sockets(root, pid).unwrap_or_default() }
     }
-}
-
-/// The number of a process's network namespace; `None` without permission.
-fn read_namespace(root: &ProcRoot, process: &str) -> Option<u64> {
-    let link = std::fs::read_link(root.path(format!("/proc/{process}/ns/net"))).ok()?;
-    link.to_str()?.strip_prefix("net:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// Local addresses in `net/fib_trie`: a line `|-- 10.0.0.1` followed by `/32 host LOCAL`.

@@ -10,7 +10,7 @@ use busyhour_series::Metric;
 use crate::declared::LabelledSeries;
 use crate::proc_root::ProcRoot;
 use crate::reading::Reading;
-use crate::sock_diag::{DiagSocket, Family, TcpState, TcpStates};
+use crate::sock_diag::{DiagSocket, Family, TcpState, TcpStates, WithTraffic};
 use crate::tcp_table::read_tcp_table;
 
 const LISTENERS_MAX: usize = 64;
@@ -86,7 +86,7 @@ fn diag_listeners(
     add: &mut dyn FnMut(SocketAddr, u64, Option<u64>),
 ) -> Result<(), String> {
     for family in [Family::Ipv4, Family::Ipv6] {
-        diag.tcp_sockets(family, TcpStates::LISTEN, SOCKETS_MAX, &mut |socket| {
+        diag.tcp_sockets(family, TcpStates::LISTEN, WithTraffic::No, SOCKETS_MAX, &mut |socket| {
             add(socket.local, u64::from(socket.receive_queue), Some(u64::from(socket.send_queue)));
         })
         .map_err(|error| format!("sock_diag: {error}"))?;

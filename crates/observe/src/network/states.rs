@@ -5,7 +5,7 @@ use busyhour_series::Metric;
 use crate::budget::Budget;
 use crate::declared::LabelledSeries;
 use crate::reading::Reading;
-use crate::sock_diag::{DiagSocket, Family, TcpState, TcpStates};
+use crate::sock_diag::{DiagSocket, Family, TcpState, TcpStates, WithTraffic};
 
 /// The largest number of sockets that are counted.
 const SOCKETS_MAX: usize = 1_000_000;
@@ -37,7 +37,7 @@ impl StateReader {
         let counted = self.budget.run(reading.time(), || {
             let mut counts = [0u64; TcpState::ALL.len()];
             for family in [Family::Ipv4, Family::Ipv6] {
-                diag.tcp_sockets(family, TcpStates::ALL, SOCKETS_MAX, &mut |socket| {
+                diag.tcp_sockets(family, TcpStates::ALL, WithTraffic::No, SOCKETS_MAX, &mut |socket| {
                     counts[socket.state as usize - 1] += 1;
                 })?;
             }
