@@ -6,7 +6,7 @@ use busyhour_analysis::explanation::{Basis, Cause, Evidence, Explanation, NotExa
 
 use crate::effect::{Effect, effect};
 use crate::episodes::{Change, change};
-use crate::levels::{RequestMeans, Waiting, waiting};
+use crate::levels::{RequestMeans, Waiting, waiting, waiting_ratio};
 use crate::multiplicity::holm;
 use crate::request_times::Requests;
 use crate::sentences;
@@ -33,6 +33,10 @@ const NEARLY: f64 = 0.85;
 
 /// A cause that can lead to the claimed one is named instead if its share is at least this part of it.
 const ORIGIN_SHARE: f64 = 0.5;
+
+/// A server behind the system is slow if requests wait for it at least this many times as long as otherwise. If they do not, more of them
+/// wait at the same time.
+const DEPENDENCY_RATIO_MIN: f64 = 1.5;
 
 /// Share of the CPU time from which a machine is short of CPUs during a whole run.
 const SATURATED: f64 = 0.85;
@@ -113,6 +117,8 @@ struct Compared<'s> {
     effect: Option<Effect>,
     change: Option<Change>,
     waiting: Option<Waiting>,
+    /// For a server behind the system: how much longer requests wait for it than otherwise.
+    ratio: Option<f64>,
     means: RequestMeans,
     cpu: Option<CpuFigures>,
 }
@@ -120,6 +126,12 @@ struct Compared<'s> {
 impl Compared<'_> {
     fn changed_in_incidents(&self) -> bool {
         self.change.is_some_and(|change| change.p <= LEVEL && change.is_large(self.signal))
+    }
+
+    /// Whether the waiting itself became longer, if that is known. A limited number of connections that are all in use is no
+    /// slow server.
+    fn became_slower(&self) -> bool {
+        self.ratio.is_none_or(|ratio| ratio >= DEPENDENCY_RATIO_MIN)
     }
 
     fn waits_always(&self) -> bool {
@@ -151,6 +163,7 @@ impl<'s> Comparison<'s> {
                 effect: effect(slow, signal),
                 change,
                 waiting: waiting(signal, means),
+                ratio: (signal.cause == Cause::SlowDependency).then(|| waiting_ratio(signal, slow)).flatten(),
                 means,
                 cpu: observations.cpu,
             });
@@ -191,12 +204,13 @@ impl<'s> Comparison<'s> {
         let cause = signals.first()?.signal.cause;
         let p_of = |one: &Compared<'_>| one.test.map_or(1.0, |test| test.p);
         if let Some((p, adjusted)) = self.p.get(&cause) {
-            let best = signals.iter().min_by(|a, b| p_of(a).total_cmp(&p_of(b)))?;
+            let best =
+                innermost(signals).or_else(|| signals.iter().min_by(|a, b| p_of(a).total_cmp(&p_of(b))))?;
             if let Some(effect) = &best.effect {
                 let is_large = is_large_part(effect)
                     && effect.slow_with >= SLOW_FACTOR_MIN * effect.slow_without
                     && effect.with_ms - effect.without_ms >= EXCESS_MIN * median_ms;
-                let holds = *adjusted <= LEVEL && is_large && self.is_possible(cause);
+                let holds = *adjusted <= LEVEL && is_large && best.became_slower() && self.is_possible(cause);
                 if holds || !signals.iter().any(|one| one.changed_in_incidents() || one.waiting.is_some()) {
                     return Some(timing(best.signal, effect, (*p, *adjusted), self.tested(), holds));
                 }
@@ -225,7 +239,9 @@ impl<'s> Comparison<'s> {
         let share = effect.map_or(0.0, Effect::share);
         Evidence {
             cause: one.signal.cause,
-            holds: effect.is_some_and(is_large_part) && self.is_possible(one.signal.cause),
+            holds: effect.is_some_and(is_large_part)
+                && one.became_slower()
+                && self.is_possible(one.signal.cause),
             basis: Basis::Incidents,
             source: one.signal.source.clone(),
             signal: one.signal.name.clone(),
@@ -285,6 +301,19 @@ impl<'s> Comparison<'s> {
             .filter_map(|cause| Some(NotExamined { cause, reason: reason(cause)? }))
             .collect()
     }
+}
+
+/// Of servers in a chain, the last one for which requests wait nearly as long as for the first one: sources are in the order of the
+/// chain. `None` if no server was waited for.
+fn innermost<'c, 's>(signals: &'c [Compared<'s>]) -> Option<&'c Compared<'s>> {
+    let share = |one: &Compared<'_>| {
+        let is_slow = one.signal.cause == Cause::SlowDependency
+            && one.test.is_ok_and(|test| test.p <= LEVEL)
+            && one.became_slower();
+        one.effect.as_ref().filter(|_| is_slow).map(Effect::share)
+    };
+    let largest = signals.iter().filter_map(share).reduce(f64::max)?;
+    signals.iter().rev().find(|one| share(one).is_some_and(|share| share >= NEARLY * largest))
 }
 
 fn timing(
@@ -360,6 +389,8 @@ fn origin(compared: &Comparison<'_>, evidence: &[Evidence], claimed: &Evidence) 
     let possible = evidence
         .iter()
         .filter(|one| origins.contains(&one.cause) && compared.is_associated(one.cause))
+        // A server is also waited for if it is not slow.
+        .filter(|one| one.cause != Cause::SlowDependency || one.holds)
         .filter(|one| one.share >= ORIGIN_SHARE * claimed.share);
     match possible.max_by(|a, b| a.share.total_cmp(&b.share)) {
         Some(first) => origin(compared, evidence, first),

@@ -7,6 +7,7 @@
 use busyhour_analysis::explanation::Cause;
 
 use crate::signal::Signal;
+use crate::slow_times::SlowTimes;
 
 /// Waiting that takes at least this share of the mean response time is a cause.
 const WAITING_SHARE_MIN: f64 = 0.25;
@@ -16,6 +17,9 @@ const WAITING_MIN: f64 = 1.0;
 
 /// The same for waiting that every system does.
 const NORMAL_SHARE_MIN: f64 = 0.8;
+
+/// Connections that wait longer than this many times the response time wait for something else, such as new messages.
+const DEPENDENCY_SHARE_MAX: f64 = 1.3;
 
 /// Mean response times below this are not slow, in ms.
 const RESPONSE_MIN_MS: f64 = 5.0;
@@ -39,6 +43,8 @@ pub(crate) struct Waiting {
     pub(crate) per_request_ms: f64,
     /// Its share of the mean response time, up to 1.
     pub(crate) share: f64,
+    /// The same without the limit of 1.
+    ratio: f64,
 }
 
 impl Waiting {
@@ -48,7 +54,8 @@ impl Waiting {
         let is_normal = matches!(cause, Cause::DatabaseWork | Cause::SlowDependency);
         let needed = if is_normal { NORMAL_SHARE_MIN } else { WAITING_SHARE_MIN };
         let slow_ms = if is_normal { NORMAL_RESPONSE_MIN_MS } else { RESPONSE_MIN_MS };
-        self.share >= needed && requests.response_ms >= slow_ms
+        let is_possible = cause != Cause::SlowDependency || self.ratio <= DEPENDENCY_SHARE_MAX;
+        self.share >= needed && requests.response_ms >= slow_ms && is_possible
     }
 }
 
@@ -59,7 +66,24 @@ pub(crate) fn waiting(signal: &Signal, requests: RequestMeans) -> Option<Waiting
     }
     let mean = signal.mean().filter(|mean| *mean >= signal.relevant.max(WAITING_MIN))?;
     let per_request_ms = mean / requests.rate_per_s * 1e3;
-    Some(Waiting { per_request_ms, share: (per_request_ms / requests.response_ms).min(1.0) })
+    let ratio = per_request_ms / requests.response_ms;
+    Some(Waiting { per_request_ms, share: ratio.min(1.0), ratio })
+}
+
+/// How much more a request waits while a signal of waiting is present: the ratio of the mean waiting times per request with and
+/// without it. `None` if it is always present or never.
+pub(crate) fn waiting_ratio(signal: &Signal, slow: &SlowTimes) -> Option<f64> {
+    let level = signal.presence_level()?;
+    let (mut with, mut without) = ((0.0, 0.0), (0.0, 0.0));
+    for piece in &signal.pieces {
+        let sum = if piece.value >= level { &mut with } else { &mut without };
+        sum.0 += piece.value * (piece.to - piece.from) as f64;
+        sum.1 += slow.between(piece.from, piece.to, 0).requests;
+    }
+    let per_request = |(waited, requests): (f64, f64)| (requests >= 1.0).then(|| waited / requests);
+    // Without any waiting, the smallest relevant level counts.
+    let least = signal.relevant * slow.length() as f64 / slow.total().requests.max(1.0) / 10.0;
+    Some(per_request(with)? / per_request(without)?.max(least))
 }
 
 #[cfg(test)]
@@ -81,6 +105,11 @@ mod tests {
         assert!((found.per_request_ms - 40.0).abs() < 1e-9 && (found.share - 0.8).abs() < 1e-9);
         assert!(found.is_cause(Cause::DatabaseLock, requests));
         assert!(!found.is_cause(Cause::DatabaseWork, requests), "a request of 50 ms is not slow");
+        let slow = RequestMeans { rate_per_s: 10.0, response_ms: 400.0 };
+        assert!(waiting(&signal, slow).unwrap().is_cause(Cause::SlowDependency, slow));
+        let polls = RequestMeans { rate_per_s: 5.0, response_ms: 200.0 };
+        let found = waiting(&signal, polls).unwrap();
+        assert!(!found.is_cause(Cause::SlowDependency, polls), "four connections wait without a request");
         let few = Signal { relevant: 5.0, ..signal };
         assert_eq!(waiting(&few, requests), None);
     }

@@ -1,6 +1,7 @@
 //! Reads the signals of causes from recorded series.
 
 mod neighbour;
+mod pools;
 mod rules;
 
 use std::collections::BTreeMap;
@@ -8,12 +9,13 @@ use std::collections::BTreeMap;
 use busyhour_analysis::explanation::Cause;
 use busyhour_series::{MarkKind, SeriesData, SeriesSet};
 
-use crate::series_pieces::sum;
+use crate::request_times::Requests;
+use crate::series_pieces::{label, sum};
 use crate::signal::{Shape, Signal};
-use rules::{RULES, Rule};
+use rules::{CONNECTIONS, RULES, Rule};
 
 /// Metrics of series that are read in addition to those of the rules.
-pub const SIGNAL_METRICS: [&str; 2] = [neighbour::MACHINE, neighbour::PROCESS];
+pub const SIGNAL_METRICS: [&str; 3] = [neighbour::MACHINE, neighbour::PROCESS, CONNECTIONS];
 
 /// Signals of one cause; further sources are left out.
 const SIGNALS_MAX: usize = 64;
@@ -43,10 +45,16 @@ pub struct CpuFigures {
 }
 
 /// The signals of a series file in the part from `from` to `to` (ns since the start of the run). `median_ns` is the median
-/// response time: requests that started so long before a pause were in progress when it began. `generator_cores` is the mean CPU
-/// time of the generator, which runs on the machine of the source `os`.
+/// response time of the requests: those that started so long before a pause were in progress when it began. `generator_cores` is the
+/// mean CPU time of the generator, which runs on the machine of the source `os`.
 #[must_use]
-pub fn signals(set: &SeriesSet, median_ns: u64, generator_cores: f64, (from, to): (u64, u64)) -> Signals {
+pub fn signals(
+    set: &SeriesSet,
+    requests: &Requests,
+    median_ns: u64,
+    generator_cores: f64,
+    (from, to): (u64, u64),
+) -> Signals {
     let mut signals = pauses(set, median_ns, (from, to));
     let has_log = !signals.is_empty();
     for rule in RULES {
@@ -56,6 +64,7 @@ pub fn signals(set: &SeriesSet, median_ns: u64, generator_cores: f64, (from, to)
         }
         signals.extend(of_rule(set, rule));
     }
+    signals.extend(pools::pools(set, requests));
     let cpu = neighbour::cpu_use(set, generator_cores);
     let figures =
         cpu.as_ref().map(|cpu| CpuFigures { own_cores: cpu.own_cores, utilization: cpu.utilization });
@@ -92,23 +101,25 @@ fn pauses(set: &SeriesSet, median_ns: u64, part: (u64, u64)) -> Vec<Signal> {
         .collect()
 }
 
-/// The signals of a rule: the sum of the series of each source.
+/// The signals of a rule: the sum of the series of each source, or one signal for each value of a label.
 fn of_rule(set: &SeriesSet, rule: &Rule) -> Vec<Signal> {
-    let mut by_source: BTreeMap<u32, Vec<&SeriesData>> = BTreeMap::new();
+    let mut by_part: BTreeMap<(u32, &str), Vec<&SeriesData>> = BTreeMap::new();
     for series in &set.series {
         if series.info.name == rule.metric && rule.matches(&series.info) && !series.points.is_empty() {
-            by_source.entry(series.info.source).or_default().push(series);
+            let value = rule.each.and_then(|name| label(&series.info, name)).unwrap_or_default();
+            by_part.entry((series.info.source, value)).or_default().push(series);
         }
     }
-    by_source
+    by_part
         .into_iter()
-        .filter_map(|(source, series)| {
+        .filter_map(|((source, value), series)| {
             let pieces = sum(&series);
             let source = set.sources.get(source as usize)?.clone();
+            let name = if value.is_empty() { rule.name.to_owned() } else { format!("{} {value}", rule.name) };
             (pieces.len() > 1).then(|| Signal {
                 cause: rule.cause,
                 source,
-                name: rule.name.to_owned(),
+                name,
                 shape: Shape::Levels,
                 relevant: rule.relevant,
                 is_waiting: rule.is_waiting,

@@ -39,7 +39,7 @@ pub fn add_explanation(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut 
     }
     let median_ns = (summary.total.response.p50 * 1e6) as u64;
     let generator_cores = summary.run.generator.cores.iter().filter_map(|core| core.busy).sum();
-    let signals = read_signals(&path, median_ns, generator_cores, part);
+    let signals = read_signals(&path, &requests, median_ns, generator_cores, part);
     summary.explanation = explanation(summary, &requests, signals, part, leak(dir.path()));
 }
 
@@ -109,7 +109,13 @@ fn read_requests(dir: &RunDir) -> Option<Requests> {
 }
 
 /// The signals of a series file; none if it cannot be read.
-fn read_signals(path: &Path, median_ns: u64, generator_cores: f64, part: (u64, u64)) -> Signals {
+fn read_signals(
+    path: &Path,
+    requests: &Requests,
+    median_ns: u64,
+    generator_cores: f64,
+    part: (u64, u64),
+) -> Signals {
     let query = SeriesQuery {
         from: Nanos(part.0),
         to: Nanos(part.1),
@@ -120,7 +126,7 @@ fn read_signals(path: &Path, median_ns: u64, generator_cores: f64, part: (u64, u
     let read = File::open(path)
         .map_err(SeriesFileError::from)
         .and_then(|file| SeriesSet::from_reader(BufReader::with_capacity(1 << 16, file), &query));
-    read.map(|set| signals(&set, median_ns, generator_cores, part)).unwrap_or_default()
+    read.map(|set| signals(&set, requests, median_ns, generator_cores, part)).unwrap_or_default()
 }
 
 /// The sentence about a leak in the garbage-collection log of a run; `None` without a log, or without a leak.

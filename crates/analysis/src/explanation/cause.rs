@@ -77,6 +77,20 @@ impl Cause {
             Cause::CpuSaturation => &[Cause::Steal, Cause::CpuQuota, Cause::CpuNeighbour],
             Cause::Disk => &[Cause::MemoryPressure],
             Cause::DatabaseWork => &[Cause::DatabaseLock, Cause::Disk],
+            // The other server may be observed, too.
+            Cause::SlowDependency => &[
+                Cause::Steal,
+                Cause::CpuQuota,
+                Cause::CpuNeighbour,
+                Cause::MemoryPressure,
+                Cause::GcPauses,
+                Cause::NetworkLoss,
+                Cause::DatabaseLock,
+                Cause::Disk,
+                Cause::LockContention,
+                Cause::DatabaseWork,
+                Cause::CpuSaturation,
+            ],
             Cause::PoolExhausted => {
                 &[Cause::GcPauses, Cause::DatabaseLock, Cause::SlowDependency, Cause::DatabaseWork]
             }
@@ -90,7 +104,6 @@ impl Cause {
             | Cause::GcPauses
             | Cause::NetworkLoss
             | Cause::DatabaseLock
-            | Cause::SlowDependency
             | Cause::LockContention
             | Cause::MemoryBandwidth
             | Cause::Errors

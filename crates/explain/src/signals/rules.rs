@@ -5,12 +5,18 @@ use busyhour_series::SeriesInfo;
 
 use crate::series_pieces::label;
 
+/// Connections of a process to each server, label `peer`.
+pub(super) const CONNECTIONS: &str = "process_outgoing_connections";
+
+/// Those of them that await a response.
+pub(super) const AWAITING: &str = "process_connections_awaiting_response";
+
 /// A metric whose larger values mean that a cause is stronger.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) cause: Cause,
     pub(super) metric: &'static str,
-    /// What is measured, for sentences: `while process:7 was …`.
+    /// What is measured, for sentences: `while process:7 was …`. The value of [`each`](Self::each) is appended.
     pub(super) name: &'static str,
     /// Smaller values are too small to matter. Counters are rates per second here.
     pub(super) relevant: f64,
@@ -18,6 +24,8 @@ pub(super) struct Rule {
     pub(super) is_waiting: bool,
     /// Which series of the metric count.
     only: Only,
+    /// A label whose values have signals of their own; otherwise the series of a source are added up.
+    pub(super) each: Option<&'static str>,
 }
 
 /// A condition on a label.
@@ -29,7 +37,7 @@ enum Only {
 
 impl Rule {
     const fn new(cause: Cause, metric: &'static str, name: &'static str, relevant: f64) -> Rule {
-        Rule { cause, metric, name, relevant, is_waiting: false, only: Only::All }
+        Rule { cause, metric, name, relevant, is_waiting: false, only: Only::All, each: None }
     }
 
     const fn waiting(mut self) -> Rule {
@@ -39,6 +47,11 @@ impl Rule {
 
     const fn with(mut self, name: &'static str, value: &'static str) -> Rule {
         self.only = Only::With(name, value);
+        self
+    }
+
+    const fn each(mut self, label: &'static str) -> Rule {
+        self.each = Some(label);
         self
     }
 
@@ -84,13 +97,7 @@ pub(super) const RULES: &[Rule] = &[
     .waiting(),
     Rule::new(Cause::Disk, "node_pressure_io_waiting_seconds_total", "waiting for disks", 0.05),
     Rule::new(Cause::Disk, "container_pressure_io_waiting_seconds_total", "waiting for disks", 0.05),
-    Rule::new(
-        Cause::SlowDependency,
-        "process_connections_awaiting_response",
-        "waiting for responses of servers behind it",
-        0.5,
-    )
-    .waiting(),
+    Rule::new(Cause::SlowDependency, AWAITING, "waiting for responses of", 0.5).waiting().each("peer"),
     Rule::new(
         Cause::PoolExhausted,
         "busyhour_tcp_listen_queue_length",

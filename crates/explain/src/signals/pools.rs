@@ -1,0 +1,159 @@
+//! Exhausted pools of connections: requests that wait because all connections to a server are in use.
+//!
+//! A pool shows from outside as a number of connections that does not grow although all of them await a response. If more requests
+//! are in progress than there are connections, the others wait for one.
+
+use std::collections::BTreeMap;
+
+use busyhour_analysis::explanation::Cause;
+use busyhour_series::{SeriesData, SeriesSet};
+
+use super::rules::{AWAITING, CONNECTIONS};
+use crate::request_times::Requests;
+use crate::series_pieces::{label, mean_between, pieces};
+use crate::signal::{Piece, Shape, Signal};
+
+/// Share of the connections that are in use when the pool is exhausted: the others are just between two requests.
+const IN_USE: f64 = 0.8;
+
+/// Share of the largest number of connections from which a pool has its full size. A smaller number grows with the load: then it is no
+/// pool, or it has connections left.
+const FULL: f64 = 0.95;
+
+/// Share of the readings in which a pool that is in use has its full size. Connections that are opened for each request vary in
+/// number.
+const STEADY: f64 = 0.8;
+
+/// The signals of all pools: the number of requests that waited for a connection.
+pub(super) fn pools(set: &SeriesSet, requests: &Requests) -> Vec<Signal> {
+    let in_progress = InProgress::new(requests);
+    let mut by_peer: BTreeMap<(u32, &str), [Option<&SeriesData>; 2]> = BTreeMap::new();
+    for series in &set.series {
+        let place = match series.info.name.as_str() {
+            CONNECTIONS => 0,
+            AWAITING => 1,
+            _ => continue,
+        };
+        if let Some(peer) = label(&series.info, "peer") {
+            by_peer.entry((series.info.source, peer)).or_default()[place] = Some(series);
+        }
+    }
+    by_peer
+        .into_iter()
+        .filter_map(|((source, peer), both)| {
+            let [Some(connections), Some(awaiting)] = both else { return None };
+            let pieces = waiting(connections, awaiting, &in_progress)?;
+            Some(Signal {
+                cause: Cause::PoolExhausted,
+                source: set.sources.get(source as usize)?.clone(),
+                name: format!("waiting for a free connection to {peer}"),
+                shape: Shape::Levels,
+                relevant: 1.0,
+                is_waiting: true,
+                pieces,
+            })
+        })
+        .collect()
+}
+
+/// The number of requests that waited for a connection; `None` if the connections are no pool that was ever exhausted.
+fn waiting(connections: &SeriesData, awaiting: &SeriesData, in_progress: &InProgress) -> Option<Vec<Piece>> {
+    let all = pieces(connections.info.kind, &connections.points);
+    let size = all.iter().map(|piece| piece.value).fold(0.0, f64::max);
+    let (mut in_use, mut full) = (0, 0);
+    let waiting: Vec<Piece> = pieces(awaiting.info.kind, &awaiting.points)
+        .into_iter()
+        .map(|piece| {
+            let open = mean_between(&all, piece.from, piece.to).unwrap_or(0.0);
+            let is_in_use = open >= 1.0 && piece.value >= IN_USE * open;
+            let is_full = open >= FULL * size;
+            in_use += usize::from(is_in_use);
+            full += usize::from(is_in_use && is_full);
+            let surplus = in_progress.at((piece.from + piece.to) / 2) - open;
+            Piece { value: if is_in_use && is_full { surplus.max(0.0) } else { 0.0 }, ..piece }
+        })
+        .collect();
+    (full > 0 && full as f64 >= STEADY * in_use as f64).then_some(waiting)
+}
+
+/// The number of requests in progress.
+struct InProgress {
+    starts: Vec<u64>,
+    ends: Vec<u64>,
+    per_kept: f64,
+}
+
+impl InProgress {
+    fn new(requests: &Requests) -> InProgress {
+        let mut starts: Vec<u64> = requests.kept().iter().map(|request| request.start.0).collect();
+        let mut ends: Vec<u64> = requests
+            .kept()
+            .iter()
+            .map(|request| request.start.0.saturating_add(request.response_ns))
+            .collect();
+        starts.sort_unstable();
+        ends.sort_unstable();
+        InProgress { starts, ends, per_kept: requests.per_kept() as f64 }
+    }
+
+    fn at(&self, time: u64) -> f64 {
+        let until = |times: &[u64]| times.partition_point(|other| *other <= time) as f64;
+        (until(&self.starts) - until(&self.ends)) * self.per_kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_sample::Nanos;
+    use busyhour_series::{MetricKind, SeriesInfo, SeriesPoint};
+
+    use super::*;
+    use crate::request_times::Request;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn series(name: &str, values: &[f64]) -> SeriesData {
+        let info = SeriesInfo {
+            source: 0,
+            name: name.to_owned(),
+            labels: vec![("peer".to_owned(), "127.0.0.1:5432".to_owned())],
+            kind: MetricKind::Gauge,
+            help: String::new(),
+        };
+        let points = values.iter().enumerate().map(|(at, value)| {
+            let at = Nanos(at as u64 * SECOND + SECOND / 2);
+            SeriesPoint { from: at, to: at, mean: *value, min: *value, max: *value }
+        });
+        SeriesData { info, points: points.collect(), last: None, increase: 0.0, resets: 0 }
+    }
+
+    /// Ten requests of one second start in each second.
+    fn ten_in_progress() -> Requests {
+        let mut requests = Requests::default();
+        for number in 0..100 {
+            let start = Nanos(number * SECOND / 10);
+            requests.add(Request { start, response_ns: SECOND, label: 0 });
+        }
+        requests
+    }
+
+    fn of(connections: &[f64], awaiting: &[f64]) -> Vec<f64> {
+        let set = SeriesSet {
+            sources: vec!["process:7".to_owned()],
+            series: vec![series(CONNECTIONS, connections), series(AWAITING, awaiting)],
+            ..SeriesSet::default()
+        };
+        let signals = pools(&set, &ten_in_progress());
+        signals.iter().flat_map(|signal| &signal.pieces).map(|piece| piece.value).collect()
+    }
+
+    #[test]
+    fn requests_beyond_a_pool_that_is_in_use_wait_for_it() {
+        assert_eq!(of(&[2.0; 5], &[2.0, 1.0, 2.0, 2.0, 2.0])[1..], [0.0, 8.0, 8.0, 8.0]);
+        assert!(of(&[10.0; 5], &[4.0; 5]).is_empty(), "connections are left");
+        assert!(
+            of(&[1.0, 9.0, 3.0, 5.0, 2.0], &[1.0, 9.0, 3.0, 5.0, 2.0]).is_empty(),
+            "one for each request"
+        );
+    }
+}
