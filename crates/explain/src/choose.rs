@@ -195,6 +195,11 @@ impl<'s> Comparison<'s> {
             })
     }
 
+    /// Whether one of the signals of a cause shows longer waiting, if that is known.
+    fn became_slower(&self, cause: Cause) -> bool {
+        self.by_cause.get(&cause).is_none_or(|signals| signals.iter().any(Compared::became_slower))
+    }
+
     /// The evidence of each cause, from its most telling signal.
     fn evidence(&self, median_ms: f64) -> Vec<Evidence> {
         self.by_cause.values().filter_map(|signals| self.of_cause(signals, median_ms)).collect()
@@ -389,8 +394,9 @@ fn origin(compared: &Comparison<'_>, evidence: &[Evidence], claimed: &Evidence) 
     let possible = evidence
         .iter()
         .filter(|one| origins.contains(&one.cause) && compared.is_associated(one.cause))
-        // A server is also waited for if it is not slow.
-        .filter(|one| one.cause != Cause::SlowDependency || one.holds)
+        // A level that is always there says nothing about times.
+        .filter(|one| one.basis != Basis::Level || claimed.basis == Basis::Level)
+        .filter(|one| compared.became_slower(one.cause))
         .filter(|one| one.share >= ORIGIN_SHARE * claimed.share);
     match possible.max_by(|a, b| a.share.total_cmp(&b.share)) {
         Some(first) => origin(compared, evidence, first),
