@@ -5,7 +5,7 @@ use std::path::Path;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_report::{observation_html, observation_text};
-use busyhour_results::{Observed, read_observation};
+use busyhour_results::{SystemObservation, read_observation};
 
 use crate::exit::{Exit, complain, note, print};
 use crate::output::Output;
@@ -39,7 +39,7 @@ pub(crate) fn show(dir: &Path, details: bool, files: &[OutputFile]) -> Exit {
     Exit::Completed
 }
 
-fn text_of(observed: &Observed, kind: OutputKind) -> Option<String> {
+fn text_of(observed: &SystemObservation, kind: OutputKind) -> Option<String> {
     match kind {
         OutputKind::Html => Some(observation_html(&observed.summary, &observed.record)),
         OutputKind::Json => Some(observed.summary.to_json()),

@@ -18,5 +18,5 @@ mod process;
 pub use configurations::{CellConfiguration, CellConfigurations, CellName, ConfigurationsError};
 pub use error::CellsError;
 pub use files::{ACCESS_LOG, CONSOLE_LOG, GC_LOG, SERVER_LOG};
-pub use options::{CellsLogLevel, CellsOptions, Collector};
+pub use options::{CellsLogLevel, CellsOptions, GarbageCollector};
 pub use process::CellsServer;

@@ -1,4 +1,4 @@
-//! Systems under test: the ticket shop, a probe that records the times of requests ([`Probe`]), and the cells emulator, a
+//! Systems under test: the ticket shop, a probe that records the times of requests ([`ProbeServer`]), and the cells emulator, a
 //! Java server with known faults ([`CellsServer`]).
 //!
 //! The shop is a complete small web application that reproduces TicketMonster 2.7.0 on JBoss AS 7.1.1. Events are shown
@@ -39,10 +39,12 @@ mod shop;
 pub use backend::{BackendOptions, BackendTime};
 pub use cells::{
     ACCESS_LOG, CONSOLE_LOG, CellConfiguration, CellConfigurations, CellName, CellsError, CellsLogLevel,
-    CellsOptions, CellsServer, Collector, ConfigurationsError, GC_LOG, SERVER_LOG,
+    CellsOptions, CellsServer, ConfigurationsError, GC_LOG, GarbageCollector, SERVER_LOG,
 };
 pub use data_set::DataSet;
 pub use error::DemoError;
 pub use options::{BASE_PATH, ORIGINAL_IDLE_TIMEOUT, ShopOptions};
-pub use probe::{Probe, ProbeOptions, ProbeRecord, ProbeStall, ProbeStopper, STAMPS_MAX, STAMPS_VERSION};
+pub use probe::{
+    ProbeOptions, ProbeRecord, ProbeServer, ProbeStall, ProbeStopper, STAMPS_MAX, STAMPS_VERSION,
+};
 pub use server::{listen, run_blocking, serve};

@@ -77,7 +77,7 @@ impl ProbeStopper {
 
 /// A listening probe.
 #[derive(Debug)]
-pub struct Probe {
+pub struct ProbeServer {
     poll: Poll,
     listener: TcpListener,
     stopper: ProbeStopper,
@@ -97,7 +97,7 @@ pub struct Probe {
     stalled_until_ns: Option<u64>,
 }
 
-impl Probe {
+impl ProbeServer {
     /// Creates a probe on a listening socket of [`listen`](crate::listen).
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use busyhour_demo::{Probe, ProbeOptions, ProbeRecord, ProbeStall, ProbeStopper, listen};
+use busyhour_demo::{ProbeOptions, ProbeRecord, ProbeServer, ProbeStall, ProbeStopper, listen};
 
 struct Running {
     address: SocketAddr,
@@ -17,7 +17,7 @@ impl Running {
     fn start(options: ProbeOptions) -> Self {
         let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
-        let probe = Probe::new(listener, options).unwrap();
+        let probe = ProbeServer::new(listener, options).unwrap();
         let stopper = probe.stopper();
         let thread = std::thread::spawn(move || probe.run().unwrap());
         Self { address, stopper, thread }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use busyhour_analysis::explanation::{Basis, Cause, Evidence, Explanation, NotExamined};
 
-use crate::effect::{Effect, effect};
+use crate::effect::{CauseEffect, effect};
 use crate::episodes::{Change, change};
 use crate::levels::{RequestMeans, Waiting, waiting, waiting_ratio};
 use crate::multiplicity::holm;
@@ -20,13 +20,13 @@ const LEVEL: f64 = 0.05;
 
 /// A claimed cause explains at least this share of the time above the median, or of the slow requests.
 const TIME_SHARE_MIN: f64 = 0.25;
-const SLOW_SHARE_MIN: f64 = 0.5;
+const SLOW_SHARE_MIN: f64 = 0.35;
 
 /// Slow requests are at least this many times as frequent when a claimed cause is present.
 const SLOW_FACTOR_MIN: f64 = 2.0;
 
 /// The time above the median is longer by at least this share of the median when a claimed cause is present.
-const EXCESS_MIN: f64 = 1.0;
+const EXCESS_MIN: f64 = 0.5;
 
 /// A more specific cause is named if its share is at least this part of the largest one.
 const NEARLY: f64 = 0.85;
@@ -114,7 +114,7 @@ fn mean_response_ms(requests: &Requests, (from, to): (u64, u64)) -> f64 {
 struct Compared<'s> {
     signal: &'s Signal,
     test: Result<ShiftTest, Untestable>,
-    effect: Option<Effect>,
+    effect: Option<CauseEffect>,
     change: Option<Change>,
     waiting: Option<Waiting>,
     /// For a server behind the system: how much longer requests wait for it than otherwise.
@@ -241,7 +241,7 @@ impl<'s> Comparison<'s> {
 
     fn in_incidents(&self, one: &Compared<'_>, change: &Change) -> Evidence {
         let effect = one.effect.as_ref();
-        let share = effect.map_or(0.0, Effect::share);
+        let share = effect.map_or(0.0, CauseEffect::share);
         Evidence {
             cause: one.signal.cause,
             holds: effect.is_some_and(is_large_part)
@@ -315,7 +315,7 @@ fn innermost<'c, 's>(signals: &'c [Compared<'s>]) -> Option<&'c Compared<'s>> {
         let is_slow = one.signal.cause == Cause::SlowDependency
             && one.test.is_ok_and(|test| test.p <= LEVEL)
             && one.became_slower();
-        one.effect.as_ref().filter(|_| is_slow).map(Effect::share)
+        one.effect.as_ref().filter(|_| is_slow).map(CauseEffect::share)
     };
     let largest = signals.iter().filter_map(share).reduce(f64::max)?;
     signals.iter().rev().find(|one| share(one).is_some_and(|share| share >= NEARLY * largest))
@@ -323,7 +323,7 @@ fn innermost<'c, 's>(signals: &'c [Compared<'s>]) -> Option<&'c Compared<'s>> {
 
 fn timing(
     signal: &Signal,
-    effect: &Effect,
+    effect: &CauseEffect,
     (p, adjusted): (f64, f64),
     compared: usize,
     holds: bool,
@@ -360,11 +360,11 @@ fn level(one: &Compared<'_>, waiting: &Waiting) -> Evidence {
 }
 
 /// Whether a cause explains enough to be claimed.
-fn is_large_part(effect: &Effect) -> bool {
+fn is_large_part(effect: &CauseEffect) -> bool {
     effect.time_share >= TIME_SHARE_MIN || effect.slow_share >= SLOW_SHARE_MIN
 }
 
-fn windows_s(effect: &Effect) -> Vec<(f64, f64)> {
+fn windows_s(effect: &CauseEffect) -> Vec<(f64, f64)> {
     let seconds = |ns: u64| (ns as f64 / 1e6).round() / 1e3;
     effect.windows.iter().map(|(from, to)| (seconds(*from), seconds(*to))).collect()
 }

@@ -9,7 +9,7 @@ const WINDOWS_MAX: usize = 200;
 
 /// Requests with and without a cause.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Effect {
+pub struct CauseEffect {
     /// Share of the time above the median that would be absent if all requests had been as fast as those without the cause;
     /// at least 0.
     pub time_share: f64,
@@ -32,7 +32,7 @@ pub struct Effect {
     pub windows: Vec<(u64, u64)>,
 }
 
-impl Effect {
+impl CauseEffect {
     /// The larger one of the two shares: in a distribution with a heavy tail, a few requests have most of the time.
     #[must_use]
     pub fn share(&self) -> f64 {
@@ -42,7 +42,7 @@ impl Effect {
 
 /// The effect of a cause; `None` if it was always present or never, as far as requests show.
 #[must_use]
-pub fn effect(slow: &SlowTimes, signal: &Signal) -> Option<Effect> {
+pub fn effect(slow: &SlowTimes, signal: &Signal) -> Option<CauseEffect> {
     let level = signal.presence_level()?;
     let (mut with, mut without) = (Sums::default(), Sums::default());
     let (mut time_with, mut time) = (0.0, 0.0);
@@ -74,7 +74,7 @@ pub fn effect(slow: &SlowTimes, signal: &Signal) -> Option<Effect> {
     windows.sort_by_key(|(from, to)| std::cmp::Reverse(to - from));
     windows.truncate(WINDOWS_MAX);
     windows.sort_unstable();
-    Some(Effect {
+    Some(CauseEffect {
         time_share: absent(without_ms, all_ms),
         slow_share: absent(slow_without, slow_all),
         present: time_with / time,
@@ -93,16 +93,16 @@ mod tests {
     use busyhour_sample::Nanos;
 
     use super::*;
-    use crate::request_times::Request;
+    use crate::request_times::TimedRequest;
 
     #[test]
     fn the_share_is_what_would_be_absent_without_the_cause() {
         let second = 1_000_000_000;
-        let requests: Vec<Request> = (0..1_000u64)
+        let requests: Vec<TimedRequest> = (0..1_000u64)
             .map(|number| {
                 let start = number * second / 100;
                 let in_pause = start % second < second / 10;
-                Request {
+                TimedRequest {
                     start: Nanos(start),
                     response_ns: if in_pause { 51_000_000 } else { 1_000_000 },
                     label: 0,

@@ -89,15 +89,15 @@ pub(crate) fn waiting_ratio(signal: &Signal, slow: &SlowTimes) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::signal::{Piece, Shape};
+    use crate::signal::{SignalPiece, SignalShape};
 
     #[test]
     fn the_waiting_time_is_the_number_of_waiting_requests_over_the_rate() {
         let signal = Signal {
-            shape: Shape::Levels,
+            shape: SignalShape::Levels,
             is_waiting: true,
             relevant: 0.3,
-            pieces: vec![Piece { from: 0, to: 10, value: 4.0 }],
+            pieces: vec![SignalPiece { from: 0, to: 10, value: 4.0 }],
             ..Signal::of_intervals((Cause::DatabaseLock, "postgres", "blocked"), &[], 0, (0, 10))
         };
         let requests = RequestMeans { rate_per_s: 100.0, response_ms: 50.0 };

@@ -29,11 +29,11 @@ mod slow_times;
 mod sums;
 
 pub use choose::{Observations, explain};
-pub use effect::{Effect, effect};
+pub use effect::{CauseEffect, effect};
 pub use multiplicity::holm;
-pub use request_times::{REQUESTS_MAX, Request, Requests};
+pub use request_times::{REQUESTS_MAX, Requests, TimedRequest};
 pub use shift_test::{ShiftTest, Untestable, shift_test};
-pub use signal::{Piece, Shape, Signal};
+pub use signal::{Signal, SignalPiece, SignalShape};
 pub use signals::{CpuFigures, SIGNAL_METRICS, Signals, is_signal_metric, signals};
 pub use slow_times::SlowTimes;
 pub use sums::Sums;

@@ -7,7 +7,7 @@ pub const REQUESTS_MAX: usize = 1 << 20;
 
 /// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct TimedRequest {
     /// The intended start, in ns since the start of the run.
     pub start: Nanos,
     /// The response time in ns.
@@ -19,7 +19,7 @@ pub struct Request {
 /// Requests, of which at most [`REQUESTS_MAX`] are kept.
 #[derive(Clone, Debug)]
 pub struct Requests {
-    kept: Vec<Request>,
+    kept: Vec<TimedRequest>,
     every: u64,
     seen: u64,
     max: usize,
@@ -33,7 +33,7 @@ impl Default for Requests {
 
 impl Requests {
     /// Adds a request.
-    pub fn add(&mut self, request: Request) {
+    pub fn add(&mut self, request: TimedRequest) {
         if self.seen.is_multiple_of(self.every) {
             if self.kept.len() == self.max {
                 let mut number = 0;
@@ -52,7 +52,7 @@ impl Requests {
 
     /// The requests that are kept.
     #[must_use]
-    pub fn kept(&self) -> &[Request] {
+    pub fn kept(&self) -> &[TimedRequest] {
         &self.kept
     }
 
@@ -71,7 +71,7 @@ mod tests {
     fn of_many_requests_every_fourth_is_kept() {
         let mut requests = Requests { max: 8, ..Requests::default() };
         for number in 0..30 {
-            requests.add(Request { start: Nanos(number), response_ns: 1, label: 0 });
+            requests.add(TimedRequest { start: Nanos(number), response_ns: 1, label: 0 });
         }
         let starts: Vec<u64> = requests.kept().iter().map(|request| request.start.0).collect();
         assert_eq!(starts, [0, 4, 8, 12, 16, 20, 24, 28]);

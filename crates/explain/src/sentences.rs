@@ -2,10 +2,10 @@
 
 use busyhour_analysis::explanation::Cause;
 
-use crate::effect::Effect;
+use crate::effect::CauseEffect;
 use crate::episodes::Change;
 use crate::levels::Waiting;
-use crate::signal::{Shape, Signal};
+use crate::signal::{Signal, SignalShape};
 
 /// A number with three significant digits.
 fn digits(value: f64) -> String {
@@ -33,10 +33,16 @@ fn subject(signal: &Signal) -> String {
 }
 
 /// The evidence of a test of all requests.
-pub(crate) fn timing(signal: &Signal, effect: &Effect, p: f64, adjusted: f64, compared: usize) -> String {
+pub(crate) fn timing(
+    signal: &Signal,
+    effect: &CauseEffect,
+    p: f64,
+    adjusted: f64,
+    compared: usize,
+) -> String {
     let when = match signal.shape {
-        Shape::Intervals => "while",
-        Shape::Levels => "when",
+        SignalShape::Intervals => "while",
+        SignalShape::Levels => "when",
     };
     format!(
         "requests that started {when} {} ({} of the time) took {} ms longer than the median, others {} ms: {} of the time above \

@@ -2,7 +2,7 @@
 
 use busyhour_series::{MetricKind, SeriesData, SeriesInfo, SeriesPoint};
 
-use crate::signal::Piece;
+use crate::signal::SignalPiece;
 
 /// The value of a label.
 pub(crate) fn label<'i>(info: &'i SeriesInfo, name: &str) -> Option<&'i str> {
@@ -11,8 +11,8 @@ pub(crate) fn label<'i>(info: &'i SeriesInfo, name: &str) -> Option<&'i str> {
 
 /// The values of a series with the times for which they hold: a rate between its readings, a gauge up to halfway to its
 /// neighbours.
-pub(crate) fn pieces(kind: MetricKind, points: &[SeriesPoint]) -> Vec<Piece> {
-    let with_value = |from: u64, to: u64, value| (from < to).then_some(Piece { from, to, value });
+pub(crate) fn pieces(kind: MetricKind, points: &[SeriesPoint]) -> Vec<SignalPiece> {
+    let with_value = |from: u64, to: u64, value| (from < to).then_some(SignalPiece { from, to, value });
     match kind {
         MetricKind::Counter => {
             points.iter().filter_map(|point| with_value(point.from.0, point.to.0, point.mean)).collect()
@@ -45,7 +45,7 @@ fn usual_distance(points: &[SeriesPoint]) -> u64 {
 }
 
 /// The sum of series at the times of the series with the most points. A series without a value at a time counts as 0.
-pub(crate) fn sum(series: &[&SeriesData]) -> Vec<Piece> {
+pub(crate) fn sum(series: &[&SeriesData]) -> Vec<SignalPiece> {
     let Some(longest) = series.iter().max_by_key(|one| one.points.len()) else { return Vec::new() };
     let mut total = pieces(longest.info.kind, &longest.points);
     for one in series.iter().filter(|one| !std::ptr::eq(**one, *longest)) {
@@ -58,7 +58,7 @@ pub(crate) fn sum(series: &[&SeriesData]) -> Vec<Piece> {
 }
 
 /// The mean of pieces, which are in the order of time, between two times; `None` if none of them lies there.
-pub(crate) fn mean_between(pieces: &[Piece], from: u64, to: u64) -> Option<f64> {
+pub(crate) fn mean_between(pieces: &[SignalPiece], from: u64, to: u64) -> Option<f64> {
     let first = pieces.partition_point(|piece| piece.to <= from);
     let (mut sum, mut time) = (0.0, 0.0);
     for piece in pieces[first..].iter().take_while(|piece| piece.from < to) {

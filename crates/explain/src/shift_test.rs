@@ -82,7 +82,11 @@ fn joined(signal: &Signal) -> Signal {
         .map(|chunk| {
             let time: f64 = chunk.iter().map(|piece| (piece.to - piece.from) as f64).sum();
             let sum: f64 = chunk.iter().map(|piece| piece.value * (piece.to - piece.from) as f64).sum();
-            crate::signal::Piece { from: chunk[0].from, to: chunk[chunk.len() - 1].to, value: sum / time }
+            crate::signal::SignalPiece {
+                from: chunk[0].from,
+                to: chunk[chunk.len() - 1].to,
+                value: sum / time,
+            }
         })
         .collect();
     Signal { pieces, ..signal.clone() }

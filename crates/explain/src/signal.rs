@@ -4,7 +4,7 @@ use busyhour_analysis::explanation::Cause;
 
 /// A part of the time in which a signal has one value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Piece {
+pub struct SignalPiece {
     /// Start in ns since the start of the run.
     pub from: u64,
     /// End in ns since the start of the run.
@@ -15,7 +15,7 @@ pub struct Piece {
 
 /// What the values of a signal are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum SignalShape {
     /// 1 in intervals in which the cause was present, and 0 between them.
     Intervals,
     /// A level between two readings.
@@ -32,13 +32,13 @@ pub struct Signal {
     /// What was measured, such as `waiting for a CPU`.
     pub name: String,
     /// What the values are.
-    pub shape: Shape,
+    pub shape: SignalShape,
     /// Levels from this value on may be the cause; smaller ones are too small to matter. In the unit of the values.
     pub relevant: f64,
     /// If the values are times that requests wait, in seconds per second: they can be divided by the rate of requests.
     pub is_waiting: bool,
     /// The values, in the order of time, without overlap. Times without a piece are unknown.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<SignalPiece>,
 }
 
 /// An effect lasts at most this much longer than an interval, because queues drain, in ns.
@@ -64,7 +64,7 @@ impl Signal {
             .filter(|(start, end)| start < end)
             .collect();
         wide.sort_unstable();
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces: Vec<SignalPiece> = Vec::new();
         let mut at = from;
         for (start, end) in wide {
             let start = start.max(at);
@@ -72,22 +72,22 @@ impl Signal {
                 continue;
             }
             if start > at {
-                pieces.push(Piece { from: at, to: start, value: 0.0 });
+                pieces.push(SignalPiece { from: at, to: start, value: 0.0 });
             }
             match pieces.last_mut() {
                 Some(last) if last.value > 0.0 && last.to == start => last.to = end,
-                _ => pieces.push(Piece { from: start, to: end, value: 1.0 }),
+                _ => pieces.push(SignalPiece { from: start, to: end, value: 1.0 }),
             }
             at = end;
         }
         if at < to {
-            pieces.push(Piece { from: at, to, value: 0.0 });
+            pieces.push(SignalPiece { from: at, to, value: 0.0 });
         }
         Signal {
             cause,
             source: source.to_owned(),
             name: name.to_owned(),
-            shape: Shape::Intervals,
+            shape: SignalShape::Intervals,
             relevant: 0.5,
             is_waiting: false,
             pieces,
@@ -100,7 +100,7 @@ impl Signal {
         let pieces = self
             .pieces
             .iter()
-            .map(|piece| Piece { from: piece.from.max(from), to: piece.to.min(to), ..*piece })
+            .map(|piece| SignalPiece { from: piece.from.max(from), to: piece.to.min(to), ..*piece })
             .filter(|piece| piece.from < piece.to)
             .collect();
         Signal { pieces, ..self.clone() }
@@ -125,7 +125,7 @@ impl Signal {
     /// The value below which the signal is for this share of the time.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        let mut sorted: Vec<&Piece> = self.pieces.iter().collect();
+        let mut sorted: Vec<&SignalPiece> = self.pieces.iter().collect();
         sorted.sort_by(|a, b| a.value.total_cmp(&b.value));
         let wanted = self.covered_ns() as f64 * share;
         let mut time = 0.0;
@@ -142,7 +142,7 @@ impl Signal {
     /// [`Signal::relevant`].
     #[must_use]
     pub fn presence_level(&self) -> Option<f64> {
-        if self.shape == Shape::Intervals {
+        if self.shape == SignalShape::Intervals {
             return Some(0.5);
         }
         let (low, high) = (self.quantile(0.2)?, self.quantile(0.99)?);
@@ -172,8 +172,11 @@ mod tests {
     #[test]
     fn quantiles_are_of_time() {
         let signal = Signal {
-            shape: Shape::Levels,
-            pieces: vec![Piece { from: 0, to: 90, value: 1.0 }, Piece { from: 90, to: 100, value: 5.0 }],
+            shape: SignalShape::Levels,
+            pieces: vec![
+                SignalPiece { from: 0, to: 90, value: 1.0 },
+                SignalPiece { from: 90, to: 100, value: 5.0 },
+            ],
             ..Signal::of_intervals((Cause::Steal, "os", "steal"), &[], 0, (0, 100))
         };
         assert_eq!((signal.quantile(0.5), signal.quantile(0.95)), (Some(1.0), Some(5.0)));

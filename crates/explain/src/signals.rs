@@ -11,7 +11,7 @@ use busyhour_series::{MarkKind, SeriesData, SeriesSet};
 
 use crate::request_times::Requests;
 use crate::series_pieces::{label, sum};
-use crate::signal::{Shape, Signal};
+use crate::signal::{Signal, SignalShape};
 use rules::{CONNECTIONS, RULES, Rule};
 
 /// Metrics of series that are read in addition to those of the rules.
@@ -120,7 +120,7 @@ fn of_rule(set: &SeriesSet, rule: &Rule) -> Vec<Signal> {
                 cause: rule.cause,
                 source,
                 name,
-                shape: Shape::Levels,
+                shape: SignalShape::Levels,
                 relevant: rule.relevant,
                 is_waiting: rule.is_waiting,
                 pieces,

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::load::Adjustment;
-use crate::request_times::Request;
+use crate::request_times::TimedRequest;
 use crate::sums::Sums;
 
 /// The largest number of slices of the measured part.
@@ -39,9 +39,9 @@ impl SlowTimes {
     /// rate does not depend on their response times: only then is the score adjusted for the load. `None` for fewer than 100
     /// requests.
     #[must_use]
-    pub fn new(requests: &[Request], (from, to): (u64, u64), is_open: bool) -> Option<SlowTimes> {
+    pub fn new(requests: &[TimedRequest], (from, to): (u64, u64), is_open: bool) -> Option<SlowTimes> {
         const REQUESTS_MIN: usize = 100;
-        let inside: Vec<&Request> =
+        let inside: Vec<&TimedRequest> =
             requests.iter().filter(|request| (from..to).contains(&request.start.0)).collect();
         if inside.len() < REQUESTS_MIN {
             return None;
@@ -105,8 +105,8 @@ impl SlowTimes {
 }
 
 /// The requests of each label; those of rare labels together.
-fn by_label<'r>(requests: &[&'r Request]) -> Vec<Vec<&'r Request>> {
-    let mut labels: BTreeMap<u32, Vec<&Request>> = BTreeMap::new();
+fn by_label<'r>(requests: &[&'r TimedRequest]) -> Vec<Vec<&'r TimedRequest>> {
+    let mut labels: BTreeMap<u32, Vec<&TimedRequest>> = BTreeMap::new();
     for request in requests {
         labels.entry(request.label).or_default().push(request);
     }
@@ -126,7 +126,7 @@ fn by_label<'r>(requests: &[&'r Request]) -> Vec<Vec<&'r Request>> {
 
 /// Calls `see` with each request of a label, its score, its time above the median in ms, and whether it is beyond the 95th
 /// percentile.
-fn rank(mut requests: Vec<&Request>, mut see: impl FnMut(&Request, f64, f64, bool)) {
+fn rank(mut requests: Vec<&TimedRequest>, mut see: impl FnMut(&TimedRequest, f64, f64, bool)) {
     requests.sort_unstable_by_key(|request| (request.response_ns, request.start));
     let count = requests.len() as f64;
     let median = requests[requests.len() / 2].response_ns;
@@ -150,9 +150,9 @@ mod tests {
 
     use super::*;
 
-    fn requests() -> Vec<Request> {
+    fn requests() -> Vec<TimedRequest> {
         (0..1_000u64)
-            .map(|number| Request {
+            .map(|number| TimedRequest {
                 start: Nanos(number * 10_000_000),
                 response_ns: if number % 10 == 0 { 9_000_000 } else { 1_000_000 + number },
                 label: 0,
@@ -177,8 +177,8 @@ mod tests {
 
     #[test]
     fn a_drift_is_removed_from_the_scores() {
-        let rows: Vec<Request> = (0..4_000u64)
-            .map(|number| Request {
+        let rows: Vec<TimedRequest> = (0..4_000u64)
+            .map(|number| TimedRequest {
                 start: Nanos(number * 10_000_000),
                 response_ns: 1_000_000 + number * 1_000 + (number * 7_919 % 1_000) * 3_000,
                 label: 0,

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Collector, EventKind};
-use crate::figures::Figures;
+use crate::figures::GcFigures;
 use crate::idle::idle;
 use crate::live::live_sizes;
 use crate::log::GcLog;
@@ -164,7 +164,7 @@ const EXPLICIT: [&str; 5] = [
 ];
 
 /// Finds the caveats of a log.
-pub(crate) fn caveats(log: &GcLog, figures: &Figures, statistics: &GcStatistics) -> Vec<GcCaveat> {
+pub(crate) fn caveats(log: &GcLog, figures: &GcFigures, statistics: &GcStatistics) -> Vec<GcCaveat> {
     let mut found = Vec::new();
     time_caveats(log, figures, &mut found);
     full_caveats(log, figures, &mut found);
@@ -207,7 +207,7 @@ pub(crate) fn caveats(log: &GcLog, figures: &Figures, statistics: &GcStatistics)
 }
 
 /// The smallest of the last live sizes, in percent of the largest capacity.
-fn used_at_end(log: &GcLog, figures: &Figures) -> Option<f64> {
+fn used_at_end(log: &GcLog, figures: &GcFigures) -> Option<f64> {
     let capacity_kib = log.heap_max_kib.max(figures.footprint_kib.ok()).filter(|kib| *kib > 0)?;
     let live = live_sizes(log);
     let last = live.get(live.len().checked_sub(LIVE_AT_END)?..)?;
@@ -215,7 +215,7 @@ fn used_at_end(log: &GcLog, figures: &Figures) -> Option<f64> {
     Some(100.0 * smallest_kib as f64 / capacity_kib as f64)
 }
 
-fn time_caveats(log: &GcLog, figures: &Figures, found: &mut Vec<GcCaveat>) {
+fn time_caveats(log: &GcLog, figures: &GcFigures, found: &mut Vec<GcCaveat>) {
     let Ok(total_s) = figures.total_s else { return };
     if total_s < SHORT_S && (figures.pauses.n() > 0 || figures.gc.freed.n() > 0) {
         found.push(GcCaveat::ShortLog { span_s: total_s });
@@ -242,7 +242,7 @@ fn time_caveats(log: &GcLog, figures: &Figures, found: &mut Vec<GcCaveat>) {
     }
 }
 
-fn full_caveats(log: &GcLog, figures: &Figures, found: &mut Vec<GcCaveat>) {
+fn full_caveats(log: &GcLog, figures: &GcFigures, found: &mut Vec<GcCaveat>) {
     let of = figures.full.pauses.n() as u64;
     if of == 0 {
         return;

@@ -34,7 +34,7 @@ pub enum Change {
 
 /// A figure of two logs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ComparedFigure {
+pub struct ComparedGcFigure {
     /// The name of the figure, as in [`GcSummary::figures`] or [`GcSummary::more_figures`].
     pub name: &'static str,
     /// The name of the figure for tables.
@@ -55,7 +55,7 @@ pub struct ComparedFigure {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GcComparison {
     /// The figures in the order of a table.
-    pub figures: Vec<ComparedFigure>,
+    pub figures: Vec<ComparedGcFigure>,
     /// The ratio of the total times, second by first, if both are known. Sums and counts of logs of different lengths cannot be
     /// compared directly.
     pub length_ratio: Option<f64>,
@@ -102,7 +102,7 @@ impl GcComparison {
 
     /// The figures that became worse by at least `percent` percent of the first log's figure. A figure that was 0 and
     /// became worse is always included.
-    pub fn worse_by(&self, percent: f64) -> impl Iterator<Item = &ComparedFigure> {
+    pub fn worse_by(&self, percent: f64) -> impl Iterator<Item = &ComparedGcFigure> {
         self.figures.iter().filter(move |figure| {
             figure.change == Change::Worse && figure.percent.is_none_or(|change| change.abs() >= percent)
         })
@@ -115,7 +115,7 @@ fn compared(
     name: &'static str,
     label: &'static str,
     better_when: BetterWhen,
-) -> Option<ComparedFigure> {
+) -> Option<ComparedGcFigure> {
     let (first, second) = (before.figure(name)?, after.figure(name)?);
     let (percent, change) = match (first.value, second.value) {
         (Some(one), Some(two)) => {
@@ -131,7 +131,7 @@ fn compared(
         }
         _ => (None, Change::Unknown),
     };
-    Some(ComparedFigure {
+    Some(ComparedGcFigure {
         name,
         label,
         before: first.with_unit(),

@@ -1,6 +1,6 @@
 //! The figures that performance engineers quote, with GCViewer's definitions and names.
 //!
-//! [`Figures`] are numbers; [`Figures::rows`] prints them as GCViewer prints them. Where GCViewer has no sensible value (a
+//! [`GcFigures`] are numbers; [`GcFigures::rows`] prints them as GCViewer prints them. Where GCViewer has no sensible value (a
 //! footprint of −2,199,023,255,552 B, a throughput of a log without stamps), a figure is unavailable with its reason.
 //!
 //! The figures differ from GCViewer's where GCViewer misreads a log:
@@ -19,14 +19,14 @@ mod walk;
 use crate::log::GcLog;
 
 pub use accumulator::{DurationStatistics, SizeStatistics};
-pub use model::{CollectionFigures, Figure, Figures, Occupancy, Unavailable};
+pub use model::{CollectionFigures, GcFigure, GcFigures, Occupancy, Unavailable};
 pub use rows::FigureRow;
 pub(crate) use rows::{memory_row, number_row};
 
-impl Figures {
+impl GcFigures {
     /// Computes the figures of a log.
     #[must_use]
-    pub fn of(log: &GcLog) -> Figures {
+    pub fn of(log: &GcLog) -> GcFigures {
         walk::figures(log)
     }
 
@@ -34,7 +34,7 @@ impl Figures {
     ///
     /// # Errors
     /// The log has cycles of ZGC without pauses, or no events.
-    pub fn accumulated_pauses_s(&self) -> Figure<f64> {
+    pub fn accumulated_pauses_s(&self) -> GcFigure<f64> {
         if self.lacks_pauses {
             return Err(Unavailable::NoPausesOfCycles);
         }

@@ -40,11 +40,12 @@ mod summary;
 mod unified;
 
 pub use caveat::GcCaveat;
-pub use comparison::{BetterWhen, Change, ComparedFigure, GcComparison};
+pub use comparison::{BetterWhen, Change, ComparedGcFigure, GcComparison};
 pub use cpu::CpuSums;
 pub use event::{CauseId, Collector, EventKind, GcEvent, Spaces};
 pub use figures::{
-    CollectionFigures, DurationStatistics, Figure, FigureRow, Figures, Occupancy, SizeStatistics, Unavailable,
+    CollectionFigures, DurationStatistics, FigureRow, GcFigure, GcFigures, Occupancy, SizeStatistics,
+    Unavailable,
 };
 pub use gc_file::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND, GcFile, GcFileError, GcSource};
 pub use leak::{LEAK_COLLECTIONS_MIN, LeakVerdict, LiveGrowth, Undecided, leak_verdict};
@@ -55,6 +56,6 @@ pub use series::{GcSeries, HeapPoint, POINTS_MAX, PausePoint, RatePoint, series}
 pub use size::Sizes;
 pub use stamp::LineStamp;
 pub use statistics::{
-    DurationSummary, GcStatistics, PauseGroup, PausePercentile, Rates, WorstWindow, rates, statistics,
+    DurationSummary, GcStatistics, PauseGroup, PausePercentile, Rates, WorstPauseWindow, rates, statistics,
 };
 pub use summary::{GcSummary, KeyFigure, ReportedGcCaveat};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EventKind, GcEvent};
-use crate::figures::{DurationStatistics, Figure, Unavailable};
+use crate::figures::{DurationStatistics, GcFigure, Unavailable};
 use crate::log::GcLog;
 
 /// The distribution of durations, s.
@@ -73,7 +73,7 @@ pub struct GcStatistics {
     /// The pauses and cycles by cause, the largest sum of pauses first. Events without a cause are left out.
     pub by_cause: Vec<PauseGroup>,
     /// For each length of a window, the window with the largest share of time in pauses; shortest length first.
-    pub worst_windows: Vec<WorstWindow>,
+    pub worst_windows: Vec<WorstPauseWindow>,
     /// Allocated memory per second between the first and the last event with sizes, KiB/s.
     pub allocation_kib_per_s: Option<f64>,
     /// Memory that moved to the old generation per second, KiB/s.
@@ -88,7 +88,7 @@ pub struct GcStatistics {
 
 /// The largest share of pauses in a window of one length.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
-pub struct WorstWindow {
+pub struct WorstPauseWindow {
     /// Length, s.
     pub window_s: f64,
     /// Percent of the worst window in pauses.
@@ -195,9 +195,9 @@ fn add(group: &mut (Vec<f64>, Option<i64>), duration_s: f64, event: &GcEvent) {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
     /// Memory that the application allocated.
-    pub allocation: Figure<f64>,
+    pub allocation: GcFigure<f64>,
     /// Memory that moved to the old generation.
-    pub promotion: Figure<f64>,
+    pub promotion: GcFigure<f64>,
 }
 
 /// The allocation and promotion rates of a log.
@@ -266,7 +266,7 @@ fn pause_intervals(log: &GcLog) -> Vec<(f64, f64)> {
 ///
 /// The worst window begins at the start of a pause or ends at the end of one. Windows that begin with a pause are searched forwards,
 /// windows that end with one in the same way backwards in time. Overlapping pauses, which only damaged logs have, count once each.
-fn worst_windows(log: &GcLog) -> Vec<WorstWindow> {
+fn worst_windows(log: &GcLog) -> Vec<WorstPauseWindow> {
     let intervals = pause_intervals(log);
     let (Some(first), Some(last)) = (intervals.first(), intervals.last()) else { return Vec::new() };
     let length_s = last.1 - first.0;
@@ -277,7 +277,7 @@ fn worst_windows(log: &GcLog) -> Vec<WorstWindow> {
             let (forth, from_s) = worst_window(&intervals, *window_s);
             let (back, to_s) = worst_window(&backwards, *window_s);
             let (paused_s, from_s) = if back > forth { (back, -to_s - window_s) } else { (forth, from_s) };
-            WorstWindow {
+            WorstPauseWindow {
                 window_s: *window_s,
                 paused_percent: (100.0 * paused_s / window_s).min(100.0),
                 from_s,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::caveat::{GcCaveat, caveats};
 use crate::cpu::CpuSums;
 use crate::event::Collector;
-use crate::figures::{FigureRow, Figures};
+use crate::figures::{FigureRow, GcFigures};
 use crate::leak::{LeakVerdict, leak_verdict};
 use crate::log::{DamagedLine, GcLog, LineCounts, Safepoints};
 use crate::series::{GcSeries, series};
@@ -125,7 +125,7 @@ impl GcSummary {
     /// Summarises a log.
     #[must_use]
     pub fn of(log: &GcLog) -> GcSummary {
-        let figures = Figures::of(log);
+        let figures = GcFigures::of(log);
         let statistics = statistics(log);
         let reported = |caveat: GcCaveat| ReportedGcCaveat { text: caveat.to_string(), caveat };
         GcSummary {

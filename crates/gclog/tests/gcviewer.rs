@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use busyhour_gclog::{FigureRow, Figures, GcLogReader};
+use busyhour_gclog::{FigureRow, GcFigures, GcLogReader};
 
 /// The figures of a line of the recording, in its order.
 const NAMES: [&str; 11] = [
@@ -210,7 +210,7 @@ fn rows(path: &Path) -> Option<BTreeMap<String, FigureRow>> {
     let bytes = std::fs::read(path).ok()?;
     let mut reader = GcLogReader::new();
     reader.feed(&bytes);
-    let figures = Figures::of(&reader.finish());
+    let figures = GcFigures::of(&reader.finish());
     Some(figures.rows().into_iter().map(|row| (row.name.to_string(), row)).collect())
 }
 

@@ -20,13 +20,13 @@ pub struct AggregateResult {
     /// Requests or iterations that the tool should have started, but did not, and reported.
     pub dropped: u64,
     /// How the times were measured and rounded.
-    pub method: Method,
+    pub method: PercentileMethod,
 }
 
 /// How times were measured, as far as the file or the tool shows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Method {
+pub struct PercentileMethod {
     /// Whether percentiles cover only a window that moved with time, and its length in s; `None` for the whole run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<MovingWindow>,
@@ -77,12 +77,12 @@ pub struct AggregateRow {
     /// Largest value in ms.
     pub max_ms: Option<f64>,
     /// Percentiles in ascending order.
-    pub percentiles: Vec<Percentile>,
+    pub percentiles: Vec<StatedPercentile>,
 }
 
 /// A percentile of times.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Percentile {
+pub struct StatedPercentile {
     /// The percentile, from 0 to 100.
     pub percentile: f64,
     /// Its value in ms.
@@ -102,7 +102,7 @@ impl AggregateRow {
     pub(crate) fn set_percentiles(&mut self, percentiles: impl Iterator<Item = (f64, f64)>) {
         let valid =
             percentiles.filter(|(percentile, ms)| (0.0..=100.0).contains(percentile) && ms.is_finite());
-        self.percentiles = valid.map(|(percentile, ms)| Percentile { percentile, ms }).collect();
+        self.percentiles = valid.map(|(percentile, ms)| StatedPercentile { percentile, ms }).collect();
         self.percentiles.sort_by(|a, b| a.percentile.total_cmp(&b.percentile));
     }
 }

@@ -51,7 +51,7 @@ mod vegeta_json;
 
 pub use aggregate::read_aggregate;
 pub use aggregate_doubt::AggregateDoubt;
-pub use aggregate_result::{AggregateResult, AggregateRow, Method, MovingWindow, Percentile};
+pub use aggregate_result::{AggregateResult, AggregateRow, MovingWindow, PercentileMethod, StatedPercentile};
 pub use detect::detect;
 pub use error::{BadLine, ImportError};
 pub use form::{AggregateFormat, Detected, SampleForm, SampleFormat, UnsupportedFormat};

@@ -6,7 +6,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use busyhour_logs::{CollectorSettings, LogCollector, Redactor, RunClock, Scope, StampSettings, Zone};
+use busyhour_logs::{
+    CollectorSettings, LogCollector, Redactor, RunClock, StampSettings, TemplateScope, Zone,
+};
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -109,7 +111,7 @@ fn main() -> ExitCode {
     let clock = RunClock { start_unix_ns: START, end_unix_ns: None };
     let mut settings = CollectorSettings::new(stamps, clock, Redactor::new(|_| false, |_| false));
     // The most work: all entries are grouped.
-    settings.scope = Scope::All;
+    settings.scope = TemplateScope::All;
     let mut collector = LogCollector::new(settings);
     let source = collector.add_source(None);
     for _ in 0..lines.div_ceil(GENERATED) {

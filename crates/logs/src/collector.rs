@@ -19,7 +19,7 @@ use crate::severity::EntrySeverity;
 use crate::stamps::{EntryTime, NoTime, Zone};
 use crate::templates::{Miner, TemplateId};
 use group::{Groups, Observation};
-pub use settings::{CollectorSettings, RunClock, Scope};
+pub use settings::{CollectorSettings, RunClock, TemplateScope};
 use source::{LineCounts, Source};
 
 /// The number of a source in its collector.
@@ -255,7 +255,7 @@ impl Tally {
                 });
             }
         }
-        let is_grouped = matches || self.settings.scope == Scope::All;
+        let is_grouped = matches || self.settings.scope == TemplateScope::All;
         let template = if is_grouped { self.group(entry, second) } else { None };
         each(CountedEntry {
             second,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::query::Rule;
-use crate::series::Series;
+use crate::series::CountSeries;
 use crate::severity::EntrySeverity;
 use crate::stamps::NoTime;
 
@@ -47,16 +47,16 @@ pub struct LogCounts {
     /// Length of the intervals of the series, in seconds: 1, or a power of two for long runs with many templates.
     pub interval_s: Intervals,
     /// All entries per interval.
-    pub entries_over_time: Series,
+    pub entries_over_time: CountSeries,
     /// Matching entries per interval.
-    pub matching_over_time: Series,
+    pub matching_over_time: CountSeries,
     /// Matching entries by rule of the query, in the order of the rules, in the intervals of all entries. Empty unless the collector
     /// counts them ([`crate::CollectorSettings::counts_rules`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleCounts>,
-    /// Matching entries by template; all entries with [`crate::Scope::All`].
+    /// Matching entries by template; all entries with [`crate::TemplateScope::All`].
     pub templates: Vec<GroupCounts>,
-    /// Matching entries that have a stack trace, by trace; all entries that have one with [`crate::Scope::All`].
+    /// Matching entries that have a stack trace, by trace; all entries that have one with [`crate::TemplateScope::All`].
     pub traces: Vec<GroupCounts>,
 }
 
@@ -79,7 +79,7 @@ pub struct RuleCounts {
     /// Number of entries in the run.
     pub count: u64,
     /// Entries per interval.
-    pub over_time: Series,
+    pub over_time: CountSeries,
 }
 
 /// The entries with a template or a stack trace in common.
@@ -96,5 +96,5 @@ pub struct GroupCounts {
     /// The text of the first entry, shortened and without secrets.
     pub example: String,
     /// Entries per interval.
-    pub over_time: Series,
+    pub over_time: CountSeries,
 }

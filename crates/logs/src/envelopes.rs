@@ -37,14 +37,14 @@ pub struct Unwrapped<'a> {
     /// Severity according to the driver.
     pub severity: Option<EntrySeverity>,
     /// The stream of the line. Lines of different streams never belong to the same entry.
-    pub stream: Stream<'a>,
+    pub stream: LogStream<'a>,
     /// Whether the line continues in the next part with the same stream.
     pub is_partial: bool,
 }
 
 /// The stream that a program wrote a line to, or the process that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Stream<'a> {
+pub enum LogStream<'a> {
     /// Standard output, and lines without an envelope.
     Output,
     /// Standard error.
@@ -53,14 +53,14 @@ pub enum Stream<'a> {
     Process(Cow<'a, str>, Cow<'a, str>),
 }
 
-impl Stream<'_> {
+impl LogStream<'_> {
     /// The same stream without borrowed texts.
-    pub(crate) fn to_owned_stream(&self) -> Stream<'static> {
+    pub(crate) fn to_owned_stream(&self) -> LogStream<'static> {
         match self {
-            Stream::Output => Stream::Output,
-            Stream::Error => Stream::Error,
-            Stream::Process(program, number) => {
-                Stream::Process(Cow::Owned(program.to_string()), Cow::Owned(number.to_string()))
+            LogStream::Output => LogStream::Output,
+            LogStream::Error => LogStream::Error,
+            LogStream::Process(program, number) => {
+                LogStream::Process(Cow::Owned(program.to_string()), Cow::Owned(number.to_string()))
             }
         }
     }
@@ -137,7 +137,7 @@ impl Unwrapper {
         Ok(Unwrapped {
             received_unix_ns: self.time(&line.time),
             severity: None,
-            stream: if line.stream == "stderr" { Stream::Error } else { Stream::Output },
+            stream: if line.stream == "stderr" { LogStream::Error } else { LogStream::Output },
             is_partial,
             text: without_line_break(line.log),
         })
@@ -149,8 +149,8 @@ impl Unwrapper {
         let (time, stream, tags) = (field()?, field()?, field()?);
         let text = field().unwrap_or_default();
         let stream = match stream {
-            "stdout" => Stream::Output,
-            "stderr" => Stream::Error,
+            "stdout" => LogStream::Output,
+            "stderr" => LogStream::Error,
             _ => return Err(EnvelopeError::NotCri),
         };
         let is_partial = match tags.split(':').next() {
@@ -175,7 +175,7 @@ fn plain(line: &str) -> Unwrapped<'_> {
         text: Cow::Borrowed(line),
         received_unix_ns: None,
         severity: None,
-        stream: Stream::Output,
+        stream: LogStream::Output,
         is_partial: false,
     }
 }
@@ -210,7 +210,7 @@ fn journal(line: &str) -> Result<Unwrapped<'_>, EnvelopeError> {
         text: Cow::Owned(message),
         received_unix_ns: received_us.checked_mul(1_000),
         severity: priority.map(EntrySeverity::of_priority),
-        stream: Stream::Process(Cow::Owned(program), Cow::Owned(process)),
+        stream: LogStream::Process(Cow::Owned(program), Cow::Owned(process)),
         is_partial: false,
     })
 }

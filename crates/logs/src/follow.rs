@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 /// The result of a poll.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Polled {
+pub struct PolledFile {
     /// Number of bytes that were read.
     pub bytes: u64,
     /// Whether there is more to read now.

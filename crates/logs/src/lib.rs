@@ -99,7 +99,7 @@ mod traces;
 pub use access::{AccessRecord, DurationUnit, read_access};
 pub use bursts::{BURST_COUNT_MIN, BURST_HISTORY_MIN_S, BURST_WINDOW_S, BurstDetector, LogBurst};
 pub use busyhour_redaction::Redactor;
-pub use collector::{CollectorSettings, CountedEntry, LogCollector, RunClock, Scope, SourceId};
+pub use collector::{CollectorSettings, CountedEntry, LogCollector, RunClock, SourceId, TemplateScope};
 pub use comparison::{
     ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide,
     TooShort, compare,
@@ -107,7 +107,7 @@ pub use comparison::{
 pub use counted_bursts::{CountedBurst, NoBursts, find_bursts};
 pub use counts::{FORMAT_VERSION, GroupCounts, Intervals, LogCounts, RuleCounts};
 pub use entries::{ENTRY_BYTES_MAX, Entry, EntryReader, LineContext};
-pub use envelopes::{Envelope, EnvelopeError, Stream, Unwrapped, Unwrapper};
+pub use envelopes::{Envelope, EnvelopeError, LogStream, Unwrapped, Unwrapper};
 pub use lines::{LINE_BYTES_MAX, LineSplitter};
 pub use logs_file::{
     LOGGED_SOURCES_MAX, LOGS_FILE_BYTES_MAX, LOGS_FILE_NAME, LOGS_FILE_VERSION, LOGS_GROUP_BYTES_MAX,
@@ -115,7 +115,7 @@ pub use logs_file::{
 };
 pub use offset::{StampOffset, find_offset};
 pub use query::{Query, QueryError, Rule};
-pub use series::Series;
+pub use series::CountSeries;
 pub use severity::EntrySeverity;
 pub use stamps::{EntryTime, FoundStamp, NoTime, Notation, StampReader, StampSettings, UnknownZone, Zone};
 pub use templates::{Miner, MinerSettings, TemplateId};

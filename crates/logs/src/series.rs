@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The counts of one series. Intervals without an event are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Series {
+pub struct CountSeries {
     /// Start of each interval in seconds since the start of the run, ascending, and its count.
     pub counts: Vec<(u32, u32)>,
 }
@@ -57,11 +57,11 @@ impl CountTable {
     }
 
     /// The counts of a series.
-    pub(crate) fn series(&self, series: usize) -> Series {
-        let Some(row) = self.rows.get(series) else { return Series::default() };
+    pub(crate) fn series(&self, series: usize) -> CountSeries {
+        let Some(row) = self.rows.get(series) else { return CountSeries::default() };
         let mut row = row.clone();
         row.sort();
-        Series {
+        CountSeries {
             counts: row.sorted.iter().map(|(interval, count)| (interval << self.shift, *count)).collect(),
         }
     }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use busyhour_logs::{Exposure, FORMAT_VERSION, GroupCounts, Intervals, LogCounts, Series, compare};
+use busyhour_logs::{CountSeries, Exposure, FORMAT_VERSION, GroupCounts, Intervals, LogCounts, compare};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use simulated_log::{Arrivals, entries};
@@ -35,7 +35,7 @@ fn log(length_s: f64, templates: Vec<BTreeMap<u32, u32>>) -> LogCounts {
         logger: None,
         count: counts.values().map(|count| u64::from(*count)).sum(),
         example: String::new(),
-        over_time: Series { counts: counts.into_iter().collect() },
+        over_time: CountSeries { counts: counts.into_iter().collect() },
     });
     LogCounts {
         format: FORMAT_VERSION,
@@ -52,8 +52,8 @@ fn log(length_s: f64, templates: Vec<BTreeMap<u32, u32>>) -> LogCounts {
         truncated_lines: 0,
         unreadable_lines: 0,
         interval_s: Intervals { totals: 1, templates: 1, traces: 1 },
-        entries_over_time: Series::default(),
-        matching_over_time: Series::default(),
+        entries_over_time: CountSeries::default(),
+        matching_over_time: CountSeries::default(),
         rules: Vec::new(),
         templates: groups.collect(),
         traces: Vec::new(),

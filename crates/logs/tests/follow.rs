@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
-use busyhour_logs::follow::{FileFollower, Piece, Polled, StartAt};
+use busyhour_logs::follow::{FileFollower, Piece, PolledFile, StartAt};
 use busyhour_logs::{CollectorSettings, LogCollector, Redactor, RunClock, StampSettings, Zone};
 
 fn append(path: &Path, text: &str) {
@@ -13,7 +13,7 @@ fn append(path: &Path, text: &str) {
 }
 
 /// The text that a poll finds, with `|` where the content of another file or of the truncated file begins.
-fn poll(follower: &mut FileFollower) -> (String, Polled) {
+fn poll(follower: &mut FileFollower) -> (String, PolledFile) {
     let mut text = Vec::new();
     let polled = follower
         .poll(|piece| match piece {
@@ -36,9 +36,9 @@ fn a_growing_file_is_read_once() {
     append(&path, "half");
     assert_eq!(poll(&mut from_end).0, "half");
     append(&path, " line\n");
-    assert_eq!(poll(&mut from_end), (" line\n".into(), Polled { bytes: 6, ..Polled::default() }));
+    assert_eq!(poll(&mut from_end), (" line\n".into(), PolledFile { bytes: 6, ..PolledFile::default() }));
     assert_eq!(poll(&mut from_beginning).0, "half line\n");
-    assert_eq!(poll(&mut from_beginning), (String::new(), Polled::default()));
+    assert_eq!(poll(&mut from_beginning), (String::new(), PolledFile::default()));
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_rotated_file_is_read_to_its_end_and_the_new_one_from_its_beginning() {
     let (text, polled) = poll(&mut follower);
     assert_eq!(text, "b|c\n");
     assert!(polled.was_rotated && !polled.was_truncated);
-    assert_eq!(poll(&mut follower), (String::new(), Polled::default()));
+    assert_eq!(poll(&mut follower), (String::new(), PolledFile::default()));
 }
 
 #[test]
@@ -83,11 +83,11 @@ fn a_file_may_appear_and_disappear() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.log");
     let mut follower = FileFollower::open(&path, StartAt::End).unwrap();
-    assert_eq!(poll(&mut follower), (String::new(), Polled::default()));
+    assert_eq!(poll(&mut follower), (String::new(), PolledFile::default()));
     append(&path, "first\n");
     assert_eq!(poll(&mut follower).0, "first\n");
     fs::remove_file(&path).unwrap();
-    assert_eq!(poll(&mut follower), (String::new(), Polled::default()));
+    assert_eq!(poll(&mut follower), (String::new(), PolledFile::default()));
     // The new file must have another inode than the one that is still open.
     append(&path, "second\n");
     assert_eq!(poll(&mut follower).0, "|second\n");

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use busyhour_logs::follow::{FileFollower, Piece, Polled, StartAt};
+use busyhour_logs::follow::{FileFollower, Piece, PolledFile, StartAt};
 use busyhour_observe::ProbeError;
 
 use crate::log_input::file_error;
@@ -63,7 +63,7 @@ impl GcLogFiles {
     }
 
     /// Reads the bytes that have arrived, up to a limit, and passes them to `piece`.
-    pub(crate) fn poll(&mut self, mut piece: impl FnMut(Piece<'_>)) -> Result<Polled, ProbeError> {
+    pub(crate) fn poll(&mut self, mut piece: impl FnMut(Piece<'_>)) -> Result<PolledFile, ProbeError> {
         let follower = match &mut self.follower {
             Some(follower) => follower,
             None => {

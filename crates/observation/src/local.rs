@@ -6,7 +6,7 @@ use busyhour_observe::jvm::{FoundJvm, JvmProbe, find_jvms};
 use busyhour_observe::perf::{PerfProbe, PerfTarget};
 use busyhour_observe::rdt::{MountedFiles, RdtProbe, Resctrl};
 use busyhour_observe::{
-    DiscoveryStart, Found, FoundProcess, Location, ObservableSource, Origin, OsProbe, ProcRoot,
+    DiscoveryStart, EntryOrigin, Found, FoundProcess, Location, ObservableSource, OsProbe, ProcRoot,
     SourceAvailability, StallProbe, discover_from, find_processes,
 };
 use busyhour_program::clock::Clock;
@@ -218,10 +218,12 @@ fn origins(entry: &Found) -> String {
         .origins
         .iter()
         .map(|origin| match origin {
-            Origin::Target { host, port } => format!("target {host}:{port}"),
-            Origin::Named { .. } => "named by the user".to_owned(),
-            Origin::ConnectionOf { pid, .. } if *pid == own => "this process is connected to it".to_owned(),
-            Origin::ConnectionOf { pid, command, .. } => format!("behind {command} ({pid})"),
+            EntryOrigin::Target { host, port } => format!("target {host}:{port}"),
+            EntryOrigin::Named { .. } => "named by the user".to_owned(),
+            EntryOrigin::ConnectionOf { pid, .. } if *pid == own => {
+                "this process is connected to it".to_owned()
+            }
+            EntryOrigin::ConnectionOf { pid, command, .. } => format!("behind {command} ({pid})"),
         })
         .collect();
     texts.join(", ")

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use busyhour_logs::Envelope;
-use busyhour_logs::follow::{FileFollower, FollowError, Piece, Polled, StartAt};
+use busyhour_logs::follow::{FileFollower, FollowError, Piece, PolledFile, StartAt};
 #[cfg(unix)]
 use busyhour_logs::follow::{JournalFollower, JournalOptions};
 use busyhour_observe::ProbeError;
@@ -80,7 +80,7 @@ impl LogInput {
         &mut self,
         now_unix_ns: i64,
         mut piece: impl FnMut(Piece<'_>),
-    ) -> Result<Polled, ProbeError> {
+    ) -> Result<PolledFile, ProbeError> {
         match self {
             LogInput::File { path, follower, was_seen } => {
                 let opened = match follower {

@@ -22,8 +22,8 @@ use connections::outgoing;
 use view::{Place, SystemView};
 
 pub use found::{
-    Container, ContainerRuntime, Found, FoundProcess, Location, NetworkNamespace, ObservableSource, Origin,
-    SourceAvailability,
+    Container, ContainerRuntime, EntryOrigin, Found, FoundProcess, Location, NetworkNamespace,
+    ObservableSource, SourceAvailability,
 };
 pub use kind::ServerKind;
 pub use named::find_processes;
@@ -55,7 +55,7 @@ struct Step {
     address: SocketAddr,
     /// The network namespace from which the address is reached: each namespace has separate loopback addresses.
     namespace: usize,
-    origin: Origin,
+    origin: EntryOrigin,
     depth: usize,
 }
 
@@ -81,7 +81,7 @@ pub fn discover_from(root: &ProcRoot, starts: &[DiscoveryStart<'_>]) -> Vec<Foun
         match start {
             DiscoveryStart::Target { host, port } => search.start_at_target(host, *port),
             DiscoveryStart::Process(pid) => {
-                search.add_process(*pid, &Place::Remote, Origin::Named { pid: *pid }, None, 0);
+                search.add_process(*pid, &Place::Remote, EntryOrigin::Named { pid: *pid }, None, 0);
             }
             DiscoveryStart::PeersOf(pid) => {
                 if let Some(entry) = view.describe(root, *pid, &Place::Remote)
@@ -108,7 +108,7 @@ struct Search<'s> {
 
 impl Search<'_> {
     fn start_at_target(&mut self, host: &str, port: u16) {
-        let origin = Origin::Target { host: host.to_owned(), port };
+        let origin = EntryOrigin::Target { host: host.to_owned(), port };
         match resolve(host, port) {
             Ok(addresses) => {
                 let address = choose(self.view, &addresses);
@@ -140,13 +140,13 @@ impl Search<'_> {
         &mut self,
         pid: u32,
         place: &Place,
-        origin: Origin,
+        origin: EntryOrigin,
         address: Option<SocketAddr>,
         depth: usize,
     ) {
         if let Some(known) = self.known.get(&pid) {
             // A process may have connections to itself.
-            let is_own = matches!(origin, Origin::ConnectionOf { pid: from, .. } if from == pid);
+            let is_own = matches!(origin, EntryOrigin::ConnectionOf { pid: from, .. } if from == pid);
             if let Some(position) = known.filter(|_| !is_own) {
                 self.found[position].add_origin(origin);
             }
@@ -170,7 +170,7 @@ impl Search<'_> {
         self.steps.extend(peers.into_iter().map(|peer| Step {
             address: peer.address,
             namespace: peer.namespace,
-            origin: Origin::ConnectionOf {
+            origin: EntryOrigin::ConnectionOf {
                 pid: process.pid,
                 command: process.command.clone(),
                 connections: peer.connections,
@@ -181,7 +181,12 @@ impl Search<'_> {
 }
 
 /// An entry without a visible process.
-fn elsewhere(view: &SystemView, origin: Origin, address: Option<SocketAddr>, location: Location) -> Found {
+fn elsewhere(
+    view: &SystemView,
+    origin: EntryOrigin,
+    address: Option<SocketAddr>,
+    location: Location,
+) -> Found {
     let sources = sources_elsewhere(&location, view.limit_reached());
     Found { origins: vec![origin], address, location, sources }
 }

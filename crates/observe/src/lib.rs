@@ -64,8 +64,9 @@ pub use capabilities::{Capability, CapabilityState, capabilities};
 pub use cgroup::{CgroupError, CgroupPath, CgroupProbe};
 #[cfg(target_os = "linux")]
 pub use discovery::{
-    Container, ContainerRuntime, DiscoveryStart, Found, FoundProcess, Location, NetworkNamespace,
-    ObservableSource, Origin, ServerKind, SourceAvailability, discover, discover_from, find_processes,
+    Container, ContainerRuntime, DiscoveryStart, EntryOrigin, Found, FoundProcess, Location,
+    NetworkNamespace, ObservableSource, ServerKind, SourceAvailability, discover, discover_from,
+    find_processes,
 };
 #[cfg(target_os = "linux")]
 pub use network::NetworkProbe;

@@ -7,7 +7,7 @@ mod support;
 use std::process::Command;
 
 use busyhour_observe::{
-    DiscoveryStart, Found, Location, NetworkNamespace, Origin, ProbeRunner, ProcRoot, SeriesStore,
+    DiscoveryStart, EntryOrigin, Found, Location, NetworkNamespace, ProbeRunner, ProcRoot, SeriesStore,
     ServerKind, SourceAvailability, SourceState, discover, discover_from, find_processes,
 };
 use busyhour_program::clock::Clock;
@@ -39,10 +39,11 @@ fn a_server_and_the_server_behind_it_are_found() {
     assert_eq!((process.kind, process.namespace), (ServerKind::Python, NetworkNamespace::Own));
     assert_eq!(process.listens_on, [([127, 0, 0, 1], port).into()]);
     assert_eq!(process.descendants.len(), 1);
-    let origins = ["localhost", "127.0.0.1"].map(|host| Origin::Target { host: host.into(), port });
+    let origins = ["localhost", "127.0.0.1"].map(|host| EntryOrigin::Target { host: host.into(), port });
     assert_eq!(found[0].origins, origins);
     // The child has the same connection, which is one socket.
-    let origin = Origin::ConnectionOf { pid: front.pid(), command: process.command.clone(), connections: 1 };
+    let origin =
+        EntryOrigin::ConnectionOf { pid: front.pid(), command: process.command.clone(), connections: 1 };
     assert_eq!(found[1].origins, [origin]);
     let lines: Vec<String> = found[0].sources.iter().map(ToString::to_string).collect();
     assert_eq!(lines[0].split(", without").next().unwrap(), format!("process:{}: watched", front.pid()));
@@ -193,7 +194,7 @@ fn a_java_server_in_a_namespace_and_the_server_behind_it_are_found() {
     assert_eq!(jvm.availability, SourceAvailability::Available);
     let behind = second.process().unwrap();
     assert_eq!((behind.kind, behind.namespace), (ServerKind::Python, process.namespace));
-    assert!(matches!(second.origins[..], [Origin::ConnectionOf { pid, .. }] if pid == front.pid()));
+    assert!(matches!(second.origins[..], [EntryOrigin::ConnectionOf { pid, .. }] if pid == front.pid()));
 }
 
 #[test]
@@ -214,5 +215,5 @@ fn peers_of_a_process_are_found_without_the_process() {
     let pids: Vec<_> = found.iter().filter_map(pid_of).collect();
     assert!(pids.contains(&server.pid()) && !pids.contains(&this), "{pids:?}");
     let named = discover_from(&ProcRoot::live(), &[DiscoveryStart::Process(server.pid())]);
-    assert_eq!(named[0].origins, [Origin::Named { pid: server.pid() }]);
+    assert_eq!(named[0].origins, [EntryOrigin::Named { pid: server.pid() }]);
 }

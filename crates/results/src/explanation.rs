@@ -9,7 +9,7 @@ use busyhour_analysis::arrivals::{ArrivalVerdict, RequestedProcess};
 use busyhour_analysis::explanation::Explanation;
 use busyhour_analysis::incidents::Incident;
 use busyhour_analysis::{GeneratorState, generator_mark};
-use busyhour_explain::{Observations, Request, Requests, Signals, explain, is_signal_metric, signals};
+use busyhour_explain::{Observations, Requests, Signals, TimedRequest, explain, is_signal_metric, signals};
 use busyhour_record::{Manifest, RunDir};
 use busyhour_sample::{Nanos, SampleKind};
 use busyhour_series::{SeriesFileError, SeriesQuery, SeriesSet};
@@ -97,7 +97,7 @@ fn read_requests(dir: &RunDir) -> Option<Requests> {
     let mut requests = Requests::default();
     let mut see = |sample: &busyhour_sample::Sample<'_>| {
         if SampleKind::of(sample.flags) == SampleKind::Request {
-            requests.add(Request {
+            requests.add(TimedRequest {
                 start: sample.times.intended,
                 response_ns: sample.times.response_ns(),
                 label: sample.label.0,

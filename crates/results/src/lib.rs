@@ -53,7 +53,7 @@ pub use jtl_scan::{
 pub use load_points::{MeasuredLoad, measure_loads};
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use measure_run::{MeasureRunError, RunReading, measure_run};
-pub use observation::{Observed, is_observation, read_observation};
+pub use observation::{SystemObservation, is_observation, read_observation};
 pub use percentiles::read_percentiles;
 pub use read_snapshots::{RecordReading, SnapshotSource, read_snapshots, run_start_ms};
 pub use replay::ReplayedRun;

@@ -12,7 +12,7 @@ use crate::system_record::SystemRecord;
 
 /// An observation without a run.
 #[derive(Debug)]
-pub struct Observed {
+pub struct SystemObservation {
     /// The time axis, panels, marks and sources.
     pub record: SystemRecord,
     /// A summary without requests, which has the figures of the system.
@@ -29,7 +29,7 @@ pub fn is_observation(dir: &Path) -> bool {
 /// Reads an observation without a run; `None` if the directory contains no series file. Damage of files is described in
 /// the record.
 #[must_use]
-pub fn read_observation(dir: &Path) -> Option<Observed> {
+pub fn read_observation(dir: &Path) -> Option<SystemObservation> {
     let run = RunDir::open(dir);
     let record = SystemRecord::read(&run, None)?;
     let to_s = record.axis.from_s + record.axis.step_s * record.axis.count as f64;
@@ -37,5 +37,5 @@ pub fn read_observation(dir: &Path) -> Option<Observed> {
     let facts = RunFacts { source: dir.display().to_string(), ..RunFacts::default() };
     let mut summary = Summary::new(facts, &RunTotals::empty());
     summary.system = Some(run_system_figures(&run, &dir.join(SERIES_FILE_NAME), window));
-    Some(Observed { record, summary })
+    Some(SystemObservation { record, summary })
 }

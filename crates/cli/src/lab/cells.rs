@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use busyhour_demo::{
     ACCESS_LOG, CONSOLE_LOG, CellConfiguration, CellConfigurations, CellsError, CellsLogLevel, CellsOptions,
-    CellsServer, Collector, GC_LOG, SERVER_LOG,
+    CellsServer, GC_LOG, GarbageCollector, SERVER_LOG,
 };
 use busyhour_diagnostic::io_hints;
 use busyhour_record::RunDir;
@@ -114,12 +114,12 @@ impl CellsArgs {
         };
         options.heap_bytes = self.heap;
         options.collector = self.collector.map(|name| match name {
-            CollectorName::Serial => Collector::Serial,
-            CollectorName::Parallel => Collector::Parallel,
-            CollectorName::G1 => Collector::G1,
-            CollectorName::Z => Collector::Z,
-            CollectorName::Shenandoah => Collector::Shenandoah,
-            CollectorName::Epsilon => Collector::Epsilon,
+            CollectorName::Serial => GarbageCollector::Serial,
+            CollectorName::Parallel => GarbageCollector::Parallel,
+            CollectorName::G1 => GarbageCollector::G1,
+            CollectorName::Z => GarbageCollector::Z,
+            CollectorName::Shenandoah => GarbageCollector::Shenandoah,
+            CollectorName::Epsilon => GarbageCollector::Epsilon,
         });
         options.java_options = self.java_option.clone();
         options.java_home = self.java_home.clone().or_else(jdk_of_environment);
@@ -327,7 +327,7 @@ mod tests {
         let options = args.options(80).unwrap();
         assert_eq!((options.port, options.workers, options.beans, options.cpu_factor), (80, 50, 100, 0.5));
         assert_eq!((options.bean_wait, options.log_level), (Duration::from_secs(1), CellsLogLevel::Debug));
-        assert_eq!((options.heap_bytes, options.collector), (Some(64 << 20), Some(Collector::Serial)));
+        assert_eq!((options.heap_bytes, options.collector), (Some(64 << 20), Some(GarbageCollector::Serial)));
         assert_eq!(options.java_options, ["-Xss1m"]);
         assert_eq!(options.java_home, Some("jdk".into()));
     }

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
 
-use busyhour_demo::{Probe, ProbeOptions, ProbeRecord};
+use busyhour_demo::{ProbeOptions, ProbeRecord, ProbeServer};
 use busyhour_stats::{DispersionCounter, GapStatistics};
 
 use super::args::ServerArgs;
@@ -45,7 +45,7 @@ pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce
         None => None,
     };
     let failed = |error: std::io::Error| complain(Exit::Internal, &format!("the probe fails: {error}"));
-    let probe = match Probe::new(listener, options) {
+    let probe = match ProbeServer::new(listener, options) {
         Ok(probe) => probe,
         Err(error) => return failed(error),
     };

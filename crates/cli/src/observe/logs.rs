@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use busyhour_logs::{
-    ComparisonError, CountedBurst, Difference, Exposure, GroupCounts, LogComparison, NoBursts, Query, Scope,
-    Zone, compare, find_bursts,
+    ComparisonError, CountedBurst, Difference, Exposure, GroupCounts, LogComparison, NoBursts, Query,
+    TemplateScope, Zone, compare, find_bursts,
 };
 use busyhour_observation::log_redactor;
 use busyhour_report::numbers::counted;
@@ -161,7 +161,7 @@ fn count(args: &LogsArgs, settings: &Settings) -> Result<Counted, LogsError> {
     let redactor = log_redactor(args.keep_secrets);
     let read = ReadLogs {
         query: &settings.query,
-        scope: if args.all { Scope::All } else { Scope::Matching },
+        scope: if args.all { TemplateScope::All } else { TemplateScope::Matching },
         zone: &settings.zone,
         redactor: &redactor,
         time: settings.time.clone(),

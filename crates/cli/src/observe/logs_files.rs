@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use busyhour_diagnostic::io_hints::with_hint;
 use busyhour_logs::{
     CollectorSettings, EntryReader, EntrySeverity, EntryTime, Envelope, LineContext, LineSplitter,
-    LogCollector, Query, Redactor, RunClock, Scope, StampSettings, Unwrapper, Zone,
+    LogCollector, Query, Redactor, RunClock, StampSettings, TemplateScope, Unwrapper, Zone,
 };
 use busyhour_report::NamedLog;
 
@@ -63,7 +63,7 @@ pub(super) enum LogFileError {
 #[derive(Debug)]
 pub(super) struct ReadLogs<'a> {
     pub(super) query: &'a Query,
-    pub(super) scope: Scope,
+    pub(super) scope: TemplateScope,
     /// The zone of stamps without an offset, and of times that are shown.
     pub(super) zone: &'a Zone,
     pub(super) redactor: &'a Redactor,

@@ -1,6 +1,8 @@
 //! Counts of logs as text for the terminal.
 
-use busyhour_logs::{Difference, Differences, Exposure, GroupCounts, LogComparison, LogCounts, Series, Zone};
+use busyhour_logs::{
+    CountSeries, Difference, Differences, Exposure, GroupCounts, LogComparison, LogCounts, Zone,
+};
 use busyhour_report::numbers::{counted, percent, rate, thousands};
 use busyhour_report::{
     NamedLog, curve, log_comparison_note, log_entries, log_extent, log_notes, log_verdict,
@@ -85,7 +87,7 @@ fn groups(title: &str, groups: &[GroupCounts], log: &NamedLog, zone: &Zone) -> S
 }
 
 /// The counts in cells of equal length.
-fn over_time(series: &Series, counts: &LogCounts) -> String {
+fn over_time(series: &CountSeries, counts: &LogCounts) -> String {
     let length_s = counts.length_s.unwrap_or(0.0);
     let cells = CELLS.min(length_s as usize).max(1);
     let mut values = vec![0.0; cells];

@@ -12,7 +12,7 @@ const MAIN_CLASS: &str = "busyhour.cells.Cells";
 /// A garbage collector of the JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of the collectors")]
-pub enum Collector {
+pub enum GarbageCollector {
     Serial,
     Parallel,
     G1,
@@ -22,7 +22,7 @@ pub enum Collector {
     Epsilon,
 }
 
-impl Collector {
+impl GarbageCollector {
     fn option(self) -> &'static str {
         match self {
             Self::Serial => "-XX:+UseSerialGC",
@@ -79,7 +79,7 @@ pub struct CellsOptions {
     /// Size of the heap in bytes, initial and maximum; with `None`, the JVM determines it.
     pub heap_bytes: Option<u64>,
     /// The garbage collector; with `None`, the JVM selects it.
-    pub collector: Option<Collector>,
+    pub collector: Option<GarbageCollector>,
     /// Additional options of the JVM, which take precedence over the others.
     pub java_options: Vec<String>,
     /// Directory of the JDK; `None` uses the `javac` on the path.
@@ -142,7 +142,7 @@ mod tests {
         let plain = options.java_arguments();
         assert!(!plain.iter().any(|argument| argument.starts_with("-Xm") || argument.ends_with("GC")));
         options.heap_bytes = Some(256 << 20);
-        options.collector = Some(Collector::G1);
+        options.collector = Some(GarbageCollector::G1);
         options.java_options = vec!["-XX:-ExitOnOutOfMemoryError".into(), "-Xmx1g".into()];
         options.bean_wait = Duration::from_secs(u64::MAX);
         let line = options.java_arguments().join(" ");

@@ -4,7 +4,7 @@ use busyhour_analysis::explanation::Cause;
 use busyhour_series::{SeriesData, SeriesSet};
 
 use crate::series_pieces::{label, mean_between, pieces, sum};
-use crate::signal::{Piece, Shape, Signal};
+use crate::signal::{Signal, SignalPiece, SignalShape};
 
 /// CPU time of the machine.
 pub(super) const MACHINE: &str = "node_cpu_seconds_total";
@@ -38,7 +38,7 @@ pub(super) fn cpu_use(set: &SeriesSet, generator_cores: f64) -> Option<CpuUse> {
     let all: Vec<&SeriesData> =
         of(MACHINE).filter(|series| source(series) == "os" && !is_guest(series)).collect();
     let machine: Vec<&SeriesData> = all.iter().copied().filter(|series| !is_idle(series)).collect();
-    let watched: Vec<Vec<Piece>> = of(PROCESS)
+    let watched: Vec<Vec<SignalPiece>> = of(PROCESS)
         .filter(|series| source(series).starts_with("process:"))
         .map(|series| pieces(series.info.kind, &series.points))
         .collect();
@@ -64,7 +64,7 @@ pub(super) fn cpu_use(set: &SeriesSet, generator_cores: f64) -> Option<CpuUse> {
         cause: Cause::CpuNeighbour,
         source: "os".to_owned(),
         name: "giving CPU time to other processes".to_owned(),
-        shape: Shape::Levels,
+        shape: SignalShape::Levels,
         relevant: RELEVANT_CORES,
         is_waiting: false,
         pieces: others,

@@ -11,7 +11,7 @@ use busyhour_series::{SeriesData, SeriesSet};
 use super::rules::{AWAITING, CONNECTIONS};
 use crate::request_times::Requests;
 use crate::series_pieces::{label, mean_between, pieces};
-use crate::signal::{Piece, Shape, Signal};
+use crate::signal::{Signal, SignalPiece, SignalShape};
 
 /// Share of the connections that are in use when the pool is exhausted: the others are just between two requests.
 const IN_USE: f64 = 0.8;
@@ -47,7 +47,7 @@ pub(super) fn pools(set: &SeriesSet, requests: &Requests) -> Vec<Signal> {
                 cause: Cause::PoolExhausted,
                 source: set.sources.get(source as usize)?.clone(),
                 name: format!("waiting for a free connection to {peer}"),
-                shape: Shape::Levels,
+                shape: SignalShape::Levels,
                 relevant: 1.0,
                 is_waiting: true,
                 pieces,
@@ -57,11 +57,15 @@ pub(super) fn pools(set: &SeriesSet, requests: &Requests) -> Vec<Signal> {
 }
 
 /// The number of requests that waited for a connection; `None` if the connections are no pool that was ever exhausted.
-fn waiting(connections: &SeriesData, awaiting: &SeriesData, in_progress: &InProgress) -> Option<Vec<Piece>> {
+fn waiting(
+    connections: &SeriesData,
+    awaiting: &SeriesData,
+    in_progress: &InProgress,
+) -> Option<Vec<SignalPiece>> {
     let all = pieces(connections.info.kind, &connections.points);
     let size = all.iter().map(|piece| piece.value).fold(0.0, f64::max);
     let (mut in_use, mut full) = (0, 0);
-    let waiting: Vec<Piece> = pieces(awaiting.info.kind, &awaiting.points)
+    let waiting: Vec<SignalPiece> = pieces(awaiting.info.kind, &awaiting.points)
         .into_iter()
         .map(|piece| {
             let open = mean_between(&all, piece.from, piece.to).unwrap_or(0.0);
@@ -70,7 +74,7 @@ fn waiting(connections: &SeriesData, awaiting: &SeriesData, in_progress: &InProg
             in_use += usize::from(is_in_use);
             full += usize::from(is_in_use && is_full);
             let surplus = in_progress.at((piece.from + piece.to) / 2) - open;
-            Piece { value: if is_in_use && is_full { surplus.max(0.0) } else { 0.0 }, ..piece }
+            SignalPiece { value: if is_in_use && is_full { surplus.max(0.0) } else { 0.0 }, ..piece }
         })
         .collect();
     (full > 0 && full as f64 >= STEADY * in_use as f64).then_some(waiting)
@@ -108,7 +112,7 @@ mod tests {
     use busyhour_series::{MetricKind, SeriesInfo, SeriesPoint};
 
     use super::*;
-    use crate::request_times::Request;
+    use crate::request_times::TimedRequest;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -132,7 +136,7 @@ mod tests {
         let mut requests = Requests::default();
         for number in 0..100 {
             let start = Nanos(number * SECOND / 10);
-            requests.add(Request { start, response_ns: SECOND, label: 0 });
+            requests.add(TimedRequest { start, response_ns: SECOND, label: 0 });
         }
         requests
     }

@@ -1,7 +1,7 @@
 //! What sources show in a run: the usual values of every source, and those of a fault.
 
 use busyhour_analysis::explanation::Cause;
-use busyhour_explain::{Piece, Shape, Signal};
+use busyhour_explain::{Signal, SignalPiece, SignalShape};
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -143,13 +143,13 @@ pub fn signals(
                 let extra = mean(&faulty[part.clone()]) * share * usual.fault * (1.0 + 0.2 * random.normal());
                 let value = (base + mean(&bursts[part.clone()]) + extra).max(0.0);
                 let ns = |slice: usize| (slice as f64 * slice_s * 1e9).round() as u64;
-                pieces.push(Piece { from: ns(part.start), to: ns(part.end), value });
+                pieces.push(SignalPiece { from: ns(part.start), to: ns(part.end), value });
             }
             Signal {
                 cause: usual.cause,
                 source: usual.source.to_owned(),
                 name: usual.name.to_owned(),
-                shape: Shape::Levels,
+                shape: SignalShape::Levels,
                 relevant: usual.relevant,
                 is_waiting: usual.is_waiting,
                 pieces,

@@ -2,7 +2,7 @@
 
 use busyhour_analysis::explanation::{Cause, Explanation};
 use busyhour_analysis::{RunFacts, Summary};
-use busyhour_explain::{Observations, Request, Requests, Signal, explain};
+use busyhour_explain::{Observations, Requests, Signal, TimedRequest, explain};
 use busyhour_sample::{Aggregator, Labels, Nanos, Sample, SampleOutcome, SampleTimes, TotalsSettings};
 
 use crate::background::{Random, signals};
@@ -39,7 +39,7 @@ pub fn explanation_of(kind: &Kind, seed: u64) -> Explanation {
     let incidents = incidents(&requests, kind.length_s as f64);
     let mut set = Requests::default();
     for (start_s, response_s) in &requests {
-        set.add(Request {
+        set.add(TimedRequest {
             start: Nanos((start_s * 1e9) as u64),
             response_ns: (response_s * 1e9) as u64,
             label: 0,

@@ -67,15 +67,15 @@ impl Unavailable {
 }
 
 /// A figure, or the reason for its absence.
-pub type Figure<T> = Result<T, Unavailable>;
+pub type GcFigure<T> = Result<T, Unavailable>;
 
 /// The largest used and committed sizes of a part of the heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occupancy {
     /// The largest committed size, KiB.
-    pub capacity_kib: Figure<i64>,
+    pub capacity_kib: GcFigure<i64>,
     /// The largest used size before an event, KiB.
-    pub used_kib: Figure<i64>,
+    pub used_kib: GcFigure<i64>,
 }
 
 /// The memory and the pauses of one group of collections: full collections, or all others.
@@ -88,19 +88,19 @@ pub struct CollectionFigures {
     /// Memory freed by each collection, KiB.
     pub freed: SizeStatistics,
     /// Memory freed per second of pauses, KiB/s.
-    pub performance_kib_per_s: Figure<f64>,
+    pub performance_kib_per_s: GcFigure<f64>,
     /// Growth of the heap after these collections, KiB/s, by least squares. For collections other than full ones, it is the
     /// mean over the parts of the log between full collections.
-    pub slope_kib_per_s: Figure<f64>,
+    pub slope_kib_per_s: GcFigure<f64>,
     /// Growth of the heap from collection to collection, KiB, computed in the same way.
-    pub growth_kib: Figure<f64>,
+    pub growth_kib: GcFigure<f64>,
 }
 
 /// The figures of a log. Sizes are in KiB, times in seconds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figures {
+pub struct GcFigures {
     /// The largest committed heap.
-    pub footprint_kib: Figure<i64>,
+    pub footprint_kib: GcFigure<i64>,
     /// The heap.
     pub heap: Occupancy,
     /// The old generation.
@@ -110,14 +110,14 @@ pub struct Figures {
     /// Metaspace, or the permanent generation.
     pub metaspace: Occupancy,
     /// Σ (used before − after) over all collections.
-    pub freed_kib: Figure<i64>,
+    pub freed_kib: GcFigure<i64>,
     /// Time from the first to the last stamp, plus the last pause. In unified logs, whose stamps are at the end of an
     /// event, the last pause counts twice. This is GCViewer's definition.
-    pub total_s: Figure<f64>,
+    pub total_s: GcFigure<f64>,
     /// Freed memory per minute of the total time, KiB.
-    pub freed_kib_per_min: Figure<f64>,
+    pub freed_kib_per_min: GcFigure<f64>,
     /// Percent of the total time without pauses.
-    pub throughput_percent: Figure<f64>,
+    pub throughput_percent: GcFigure<f64>,
     /// All pauses. If the log prints safepoints, also the part of each safepoint that is not a collection.
     pub pauses: DurationStatistics,
     /// Collections other than full ones, including the pauses of concurrent collectors.
@@ -133,7 +133,7 @@ pub struct Figures {
     pub lacks_pauses: bool,
 }
 
-impl Figures {
+impl GcFigures {
     /// Why figures of collections other than full ones are unavailable, if there are none.
     pub(crate) fn reason_without_gc(&self) -> Unavailable {
         if self.full.pauses.n() > 0 { Unavailable::OnlyFullCollections } else { Unavailable::NoCollections }

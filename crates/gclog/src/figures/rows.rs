@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::accumulator::{DurationStatistics, SizeStatistics};
 use super::format::{fixed, memory, number};
-use super::model::{CollectionFigures, Figure, Figures, Occupancy, Unavailable};
+use super::model::{CollectionFigures, GcFigure, GcFigures, Occupancy, Unavailable};
 
 /// A figure under its name in GCViewer's summary.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -37,12 +37,12 @@ impl FigureRow {
 }
 
 /// A row with a number, in GCViewer's format with at most `decimals` decimals.
-pub(crate) fn number_row(name: &'static str, value: Figure<f64>, unit: &str, decimals: usize) -> FigureRow {
+pub(crate) fn number_row(name: &'static str, value: GcFigure<f64>, unit: &str, decimals: usize) -> FigureRow {
     row(name, value.map(|value| (value, number(value, decimals), unit.to_owned())), unit)
 }
 
 /// A row with an amount of memory, KiB, in GCViewer's format, and an addition to its unit (`/s`).
-pub(crate) fn memory_row(name: &'static str, kib: Figure<f64>, per: &str) -> FigureRow {
+pub(crate) fn memory_row(name: &'static str, kib: GcFigure<f64>, per: &str) -> FigureRow {
     let figure = kib.map(|kib| {
         let (text, unit) = memory(kib);
         (kib * 1024.0, text, format!("{unit}{per}"))
@@ -50,7 +50,7 @@ pub(crate) fn memory_row(name: &'static str, kib: Figure<f64>, per: &str) -> Fig
     row(name, figure, &format!("M{per}"))
 }
 
-fn row(name: &'static str, figure: Figure<(f64, String, String)>, unit: &str) -> FigureRow {
+fn row(name: &'static str, figure: GcFigure<(f64, String, String)>, unit: &str) -> FigureRow {
     match figure {
         Ok((value, text, unit)) => {
             FigureRow { name: name.into(), value: Some(value), text, unit, unavailable: None }
@@ -69,23 +69,23 @@ fn row(name: &'static str, figure: Figure<(f64, String, String)>, unit: &str) ->
 struct Rows(Vec<FigureRow>);
 
 impl Rows {
-    fn add(&mut self, name: &'static str, figure: Figure<(f64, String, String)>, unit: &str) {
+    fn add(&mut self, name: &'static str, figure: GcFigure<(f64, String, String)>, unit: &str) {
         self.0.push(row(name, figure, unit));
     }
 
-    fn memory(&mut self, name: &'static str, kib: Figure<f64>, per: &str) {
+    fn memory(&mut self, name: &'static str, kib: GcFigure<f64>, per: &str) {
         self.0.push(memory_row(name, kib, per));
     }
 
-    fn kib(&mut self, name: &'static str, kib: Figure<i64>) {
+    fn kib(&mut self, name: &'static str, kib: GcFigure<i64>) {
         self.memory(name, kib.map(|kib| kib as f64), "");
     }
 
-    fn seconds(&mut self, name: &'static str, seconds: Figure<f64>, decimals: usize) {
+    fn seconds(&mut self, name: &'static str, seconds: GcFigure<f64>, decimals: usize) {
         self.0.push(number_row(name, seconds, "s", decimals));
     }
 
-    fn percent(&mut self, name: &'static str, percent: Figure<f64>) {
+    fn percent(&mut self, name: &'static str, percent: GcFigure<f64>) {
         self.add(name, percent.map(|percent| (percent, fixed(percent, 1), "%".to_owned())), "%");
     }
 
@@ -93,19 +93,19 @@ impl Rows {
         self.add(name, Ok((count as f64, count.to_string(), "-".to_owned())), "-");
     }
 
-    fn flag(&mut self, name: &'static str, flag: Figure<bool>) {
+    fn flag(&mut self, name: &'static str, flag: GcFigure<bool>) {
         let figure = flag.map(|flag| (f64::from(u8::from(flag)), flag.to_string(), "bool".to_owned()));
         self.add(name, figure, "bool");
     }
 }
 
 /// GCViewer calls a mean significant if the standard deviation is less than a quarter of the mean.
-fn is_significant(mean: Figure<f64>, sd: Figure<f64>) -> Figure<bool> {
+fn is_significant(mean: GcFigure<f64>, sd: GcFigure<f64>) -> GcFigure<bool> {
     let (mean, sd) = (mean?, sd?);
     Ok(mean - sd > 0.75 * mean)
 }
 
-fn share(part: Figure<f64>, whole: Figure<f64>, none: Unavailable) -> Figure<f64> {
+fn share(part: GcFigure<f64>, whole: GcFigure<f64>, none: Unavailable) -> GcFigure<f64> {
     let (part, whole) = (part?, whole?);
     if whole == 0.0 { Err(none) } else { Ok(part * 100.0 / whole) }
 }
@@ -144,7 +144,7 @@ const GC: Names = Names {
     growth: "avgRelativePostGCInc",
 };
 
-pub(crate) fn rows(figures: &Figures) -> Vec<FigureRow> {
+pub(crate) fn rows(figures: &GcFigures) -> Vec<FigureRow> {
     let mut rows = Rows(Vec::with_capacity(110));
     memory_rows(&mut rows, figures);
     pause_rows(&mut rows, figures);
@@ -153,7 +153,7 @@ pub(crate) fn rows(figures: &Figures) -> Vec<FigureRow> {
     rows.0
 }
 
-fn memory_rows(rows: &mut Rows, figures: &Figures) {
+fn memory_rows(rows: &mut Rows, figures: &GcFigures) {
     let occupancies: [([&'static str; 3], &Occupancy); 4] = [
         (["totalHeapAllocMax", "totalHeapUsedMax", "totalHeapUsedMaxpc"], &figures.heap),
         (["totalTenuredAllocMax", "totalTenuredUsedMax", "totalTenuredUsedMaxpc"], &figures.old),
@@ -163,7 +163,7 @@ fn memory_rows(rows: &mut Rows, figures: &Figures) {
     for ([capacity, used, percent], occupancy) in occupancies {
         rows.kib(capacity, occupancy.capacity_kib);
         rows.kib(used, occupancy.used_kib);
-        let figure = |kib: Figure<i64>| kib.map(|kib| kib as f64);
+        let figure = |kib: GcFigure<i64>| kib.map(|kib| kib as f64);
         let filled =
             share(figure(occupancy.used_kib), figure(occupancy.capacity_kib), Unavailable::NoCapacity);
         rows.percent(percent, filled);
@@ -179,7 +179,7 @@ fn memory_rows(rows: &mut Rows, figures: &Figures) {
 
 fn collection_rows(
     rows: &mut Rows,
-    figures: &Figures,
+    figures: &GcFigures,
     group: &CollectionFigures,
     names: &Names,
     none: Unavailable,
@@ -204,7 +204,7 @@ fn collection_rows(
     rows.memory(names.growth, group.growth_kib, "/coll");
 }
 
-fn pause_rows(rows: &mut Rows, figures: &Figures) {
+fn pause_rows(rows: &mut Rows, figures: &GcFigures) {
     let averages =
         |rows: &mut Rows, pauses: &DurationStatistics, names: [&'static str; 3], none: Unavailable| {
             let (mean, sd) = (pauses.mean().ok_or(none), pauses.sd().ok_or(none));
@@ -243,7 +243,7 @@ fn known(pauses: &DurationStatistics, lacks_pauses: bool) -> DurationStatistics 
     if lacks_pauses { DurationStatistics::default() } else { pauses.clone() }
 }
 
-fn percentile_rows(rows: &mut Rows, figures: &Figures) {
+fn percentile_rows(rows: &mut Rows, figures: &GcFigures) {
     let lacks = figures.lacks_pauses;
     let no_pauses = if lacks { Unavailable::NoPausesOfCycles } else { Unavailable::NoPauses };
     let no_gc = if lacks { Unavailable::NoPausesOfCycles } else { figures.reason_without_gc() };
@@ -324,7 +324,7 @@ fn distribution(
     }
 }
 
-fn overall_rows(rows: &mut Rows, figures: &Figures) {
+fn overall_rows(rows: &mut Rows, figures: &GcFigures) {
     rows.kib("footprint", figures.footprint_kib);
     rows.kib("freedMemory", figures.freed_kib);
     let throughput = figures.throughput_percent;

@@ -1,7 +1,7 @@
 //! One pass over the events of a log.
 
 use super::accumulator::{DurationStatistics, Line, SizeStatistics};
-use super::model::{CollectionFigures, Figure, Figures, Occupancy, Unavailable};
+use super::model::{CollectionFigures, GcFigure, GcFigures, Occupancy, Unavailable};
 use crate::event::{EventKind, GcEvent, Spaces};
 use crate::log::GcLog;
 use crate::size::Sizes;
@@ -68,7 +68,7 @@ impl MeanSlope {
         }
     }
 
-    fn mean(&self) -> Figure<f64> {
+    fn mean(&self) -> GcFigure<f64> {
         if self.weight > 0.0 { Ok(self.sum / self.weight) } else { Err(Unavailable::TooFewCollections) }
     }
 }
@@ -100,7 +100,7 @@ struct Walk {
     lacks_pauses: bool,
 }
 
-pub(crate) fn figures(log: &GcLog) -> Figures {
+pub(crate) fn figures(log: &GcLog) -> GcFigures {
     let mut walk = Walk::default();
     for (event, time_s) in log.events.iter().zip(log.times_s()) {
         walk.add(event, time_s);
@@ -205,7 +205,7 @@ impl Walk {
         }
     }
 
-    fn end(self, phases: DurationStatistics) -> Figures {
+    fn end(self, phases: DurationStatistics) -> GcFigures {
         let has_events = !self.pauses_s.is_empty() || self.gc.freed.n() > 0;
         let total_s = self.total_s();
         let reason = if has_events { Unavailable::NoHeapSizes } else { Unavailable::NoCollections };
@@ -222,7 +222,7 @@ impl Walk {
         let has_full = !self.full.pauses_s.is_empty();
         let slopes =
             |mean: &MeanSlope| if has_full { mean.mean() } else { Err(Unavailable::NoFullCollections) };
-        Figures {
+        GcFigures {
             footprint_kib: heap.capacity_kib,
             heap,
             old: self.old.occupancy(Unavailable::NoGenerations),
@@ -252,7 +252,7 @@ impl Walk {
         }
     }
 
-    fn total_s(&self) -> Figure<f64> {
+    fn total_s(&self) -> GcFigure<f64> {
         let last_pause_s = self.last_stop.map_or(0.0, |stop| stop.pause_s);
         match (self.first_s, self.last_s) {
             (Some(first), Some(last)) => Ok(last - first + last_pause_s),
@@ -264,7 +264,7 @@ impl Walk {
 
 fn group(
     group: Group,
-    (slope, growth): (Figure<f64>, Figure<f64>),
+    (slope, growth): (GcFigure<f64>, GcFigure<f64>),
     lacks_pauses: bool,
     reason: Unavailable,
 ) -> CollectionFigures {

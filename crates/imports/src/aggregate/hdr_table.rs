@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use crate::aggregate_result::{AggregateResult, AggregateRow, Method, Percentile};
+use crate::aggregate_result::{AggregateResult, AggregateRow, PercentileMethod, StatedPercentile};
 use crate::error::ImportError;
 use crate::lines::Lines;
 
@@ -52,7 +52,11 @@ pub(super) fn read(input: &mut impl Read) -> Result<AggregateResult, ImportError
             if result.rows.is_empty() {
                 // wrk2 writes ms.
                 let unknown_unit = unknown_unit && announced.is_none();
-                result.method = Method { unknown_unit, from_intended_start: announced, ..Method::default() };
+                result.method = PercentileMethod {
+                    unknown_unit,
+                    from_intended_start: announced,
+                    ..PercentileMethod::default()
+                };
             }
             if result.rows.len() == TABLES_MAX {
                 return Ok(result);
@@ -106,6 +110,6 @@ fn take(line: &[u8], row: &mut AggregateRow) {
     // A row whose percentile is larger than the wanted one is an upper bound of it.
     let from = row.percentiles.len();
     for percentile in SHOWN.iter().skip(from).take_while(|percentile| **percentile <= share * 100.0 + 1e-9) {
-        row.percentiles.push(Percentile { percentile: *percentile, ms });
+        row.percentiles.push(StatedPercentile { percentile: *percentile, ms });
     }
 }

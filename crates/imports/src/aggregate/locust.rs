@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use crate::aggregate_result::{AggregateResult, AggregateRow, Method, MovingWindow, ROWS_MAX};
+use crate::aggregate_result::{AggregateResult, AggregateRow, MovingWindow, PercentileMethod, ROWS_MAX};
 use crate::csv_cells::split;
 use crate::error::{BadLine, ImportError};
 use crate::lines::Lines;
@@ -166,7 +166,10 @@ pub(super) fn read_history(input: &mut impl Read) -> Result<AggregateResult, Imp
     if let Some(last) = last.as_mut().filter(|_| is_full) {
         last.name = format!("last {WINDOW_S} s of {TOTAL}");
     }
-    let method =
-        Method { window: is_full.then_some(window), rounded_digits: Some(DIGITS), ..Method::default() };
+    let method = PercentileMethod {
+        window: is_full.then_some(window),
+        rounded_digits: Some(DIGITS),
+        ..PercentileMethod::default()
+    };
     Ok(AggregateResult { rows: last.into_iter().collect(), method, ..AggregateResult::default() })
 }

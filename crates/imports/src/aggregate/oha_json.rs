@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::aggregate_result::{AggregateResult, AggregateRow, Method};
+use crate::aggregate_result::{AggregateResult, AggregateRow, PercentileMethod};
 use crate::error::ImportError;
 
 #[derive(Deserialize)]
@@ -48,6 +48,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<AggregateResult, ImportError> {
         Some((name.strip_prefix('p')?.parse().ok()?, ms(*seconds)?))
     };
     row.set_percentiles(report.latency_percentiles.iter().filter_map(percentile));
-    let method = Method { without_failed: errors > 0, ..Method::default() };
+    let method = PercentileMethod { without_failed: errors > 0, ..PercentileMethod::default() };
     Ok(AggregateResult { rows: vec![row], method, ..AggregateResult::default() })
 }

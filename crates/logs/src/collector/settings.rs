@@ -19,7 +19,7 @@ pub struct RunClock {
 
 /// Which entries are counted by template and stack trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
+pub enum TemplateScope {
     /// Those that match the query.
     #[default]
     Matching,
@@ -37,7 +37,7 @@ pub struct CollectorSettings {
     /// Which entries are problems.
     pub query: Query,
     /// Which entries are counted by template and stack trace.
-    pub scope: Scope,
+    pub scope: TemplateScope,
     /// Whether the entries that satisfy each rule of the query are counted.
     pub counts_rules: bool,
     /// The time of the run.
@@ -60,7 +60,7 @@ impl CollectorSettings {
             stamps,
             duration_unit: None,
             query: Query::default(),
-            scope: Scope::default(),
+            scope: TemplateScope::default(),
             counts_rules: false,
             clock,
             redactor,

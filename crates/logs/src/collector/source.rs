@@ -2,7 +2,7 @@
 
 use crate::access::DurationUnit;
 use crate::entries::{Entry, EntryReader, LineContext};
-use crate::envelopes::{Envelope, Stream, Unwrapped, Unwrapper};
+use crate::envelopes::{Envelope, LogStream, Unwrapped, Unwrapper};
 use crate::lines::{LINE_BYTES_MAX, LineSplitter, cut};
 use crate::stamps::{StampSettings, Zone};
 
@@ -37,7 +37,7 @@ pub(super) struct Streams {
 
 #[derive(Debug, Clone)]
 pub(super) struct OpenStream {
-    stream: Stream<'static>,
+    stream: LogStream<'static>,
     entries: EntryReader,
     /// The parts of an incomplete line that have arrived.
     partial: String,
@@ -122,7 +122,7 @@ impl Streams {
     }
 
     /// Opens a stream. If [`STREAMS_MAX`] are open, the least recently used one is ended.
-    fn open_stream(&mut self, stream: &Stream<'_>, emit: &mut impl FnMut(&Entry<'_>)) -> usize {
+    fn open_stream(&mut self, stream: &LogStream<'_>, emit: &mut impl FnMut(&Entry<'_>)) -> usize {
         if self.open.len() >= STREAMS_MAX
             && let Some((oldest, _)) = self.open.iter().enumerate().min_by_key(|(_, open)| open.last_use)
         {

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::counts::GroupCounts;
 use crate::counts::Intervals;
-use crate::series::Series;
+use crate::series::CountSeries;
 
 fn group(text: &str, counts: &[(u32, u32)]) -> GroupCounts {
     GroupCounts {
@@ -12,7 +12,7 @@ fn group(text: &str, counts: &[(u32, u32)]) -> GroupCounts {
         logger: None,
         count: counts.iter().map(|(_, count)| u64::from(*count)).sum(),
         example: text.into(),
-        over_time: Series { counts: counts.to_vec() },
+        over_time: CountSeries { counts: counts.to_vec() },
     }
 }
 
@@ -32,8 +32,8 @@ fn log(length_s: f64, templates: Vec<GroupCounts>) -> LogCounts {
         truncated_lines: 0,
         unreadable_lines: 0,
         interval_s: Intervals { totals: 1, templates: 1, traces: 1 },
-        entries_over_time: Series::default(),
-        matching_over_time: Series::default(),
+        entries_over_time: CountSeries::default(),
+        matching_over_time: CountSeries::default(),
         rules: Vec::new(),
         traces: templates.clone(),
         templates,

@@ -24,7 +24,7 @@ fn recorded_output_of_journalctl_is_read() {
     let first = found[0].as_ref().unwrap();
     assert_eq!(first.severity, Some(EntrySeverity::Error));
     assert_eq!(first.received_unix_ns, Some(1_795_739_596_965_330_000));
-    assert_eq!(first.stream, Stream::Process("shop".into(), "25741".into()));
+    assert_eq!(first.stream, LogStream::Process("shop".into(), "25741".into()));
 }
 
 #[test]
@@ -32,10 +32,13 @@ fn parts_of_a_line_of_docker_end_without_a_line_break() {
     let mut unwrapper = Unwrapper::new(Envelope::Docker);
     let line = r#"{"log":"caf\u00e9 \"x\"\r\n","stream":"stderr","time":"2024-03-18T12:00:00.5Z"}"#;
     let found = unwrapper.unwrap(line).unwrap();
-    assert_eq!((found.text.as_ref(), found.is_partial, found.stream), ("café \"x\"", false, Stream::Error));
+    assert_eq!(
+        (found.text.as_ref(), found.is_partial, found.stream),
+        ("café \"x\"", false, LogStream::Error)
+    );
     assert_eq!(found.received_unix_ns, Some(1_710_763_200_500_000_000));
     let part = unwrapper.unwrap(r#"{"log":"aaa","stream":"stdout","time":"2024-03-18T12:00:00Z"}"#).unwrap();
-    assert_eq!((part.text.as_ref(), part.is_partial, part.stream), ("aaa", true, Stream::Output));
+    assert_eq!((part.text.as_ref(), part.is_partial, part.stream), ("aaa", true, LogStream::Output));
     assert_eq!(unwrapper.unwrap("{\"log\":5}"), Err(EnvelopeError::NotAnObject));
 }
 
@@ -43,7 +46,7 @@ fn parts_of_a_line_of_docker_end_without_a_line_break() {
 fn lines_of_cri_have_a_time_a_stream_and_a_tag() {
     let mut unwrapper = Unwrapper::new(Envelope::Cri);
     let found = unwrapper.unwrap("2024-03-18T13:00:00.5+01:00 stderr P first part").unwrap();
-    assert_eq!((found.text.as_ref(), found.is_partial, found.stream), ("first part", true, Stream::Error));
+    assert_eq!((found.text.as_ref(), found.is_partial, found.stream), ("first part", true, LogStream::Error));
     assert_eq!(found.received_unix_ns, Some(1_710_763_200_500_000_000));
     assert_eq!(unwrapper.unwrap("2024-03-18T12:00:00Z stdout F").unwrap().text, "");
     for line in [

@@ -4,7 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::{BUFFER_BYTES, FollowError, POLL_BYTES_MAX, Polled};
+use super::{BUFFER_BYTES, FollowError, POLL_BYTES_MAX, PolledFile};
 
 /// Where to begin reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl FileFollower {
     ///
     /// # Errors
     /// The file cannot be read. A file that does not exist is not an error.
-    pub fn poll(&mut self, mut piece: impl FnMut(Piece<'_>)) -> Result<Polled, FollowError> {
+    pub fn poll(&mut self, mut piece: impl FnMut(Piece<'_>)) -> Result<PolledFile, FollowError> {
         self.poll_path(&mut piece).map_err(|source| self.error(source))
     }
 
@@ -114,8 +114,8 @@ impl FileFollower {
         Ok(())
     }
 
-    fn poll_path(&mut self, piece: &mut impl FnMut(Piece<'_>)) -> io::Result<Polled> {
-        let mut polled = Polled::default();
+    fn poll_path(&mut self, piece: &mut impl FnMut(Piece<'_>)) -> io::Result<PolledFile> {
+        let mut polled = PolledFile::default();
         // The identity is read before the file: if the path leads to another file by now, the old file is usually complete.
         let current = match std::fs::metadata(&self.path) {
             Ok(metadata) => Some(Identity::of(&metadata)),
@@ -152,7 +152,7 @@ impl OpenFile {
     fn read(
         &mut self,
         buffer: &mut [u8],
-        polled: &mut Polled,
+        polled: &mut PolledFile,
         piece: &mut impl FnMut(Piece<'_>),
     ) -> io::Result<()> {
         let length = self.file.metadata()?.len();

@@ -3,7 +3,7 @@
 use std::io::{self, Read as _};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
-use super::{BUFFER_BYTES, FollowError, POLL_BYTES_MAX, Polled};
+use super::{BUFFER_BYTES, FollowError, POLL_BYTES_MAX, PolledFile};
 
 /// Selects the records of the journal to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,8 +85,8 @@ impl JournalFollower {
     ///
     /// # Errors
     /// `journalctl` has ended with an error, or its output cannot be read.
-    pub fn poll(&mut self, mut bytes: impl FnMut(&[u8])) -> Result<Polled, FollowError> {
-        let mut polled = Polled::default();
+    pub fn poll(&mut self, mut bytes: impl FnMut(&[u8])) -> Result<PolledFile, FollowError> {
+        let mut polled = PolledFile::default();
         while polled.bytes < POLL_BYTES_MAX {
             match self.output.read(&mut self.buffer) {
                 Ok(0) => {

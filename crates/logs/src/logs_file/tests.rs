@@ -1,6 +1,6 @@
 use super::*;
 use crate::collector::{CollectorSettings, LogCollector, RunClock};
-use crate::series::Series;
+use crate::series::CountSeries;
 use crate::severity::EntrySeverity;
 use crate::stamps::{StampSettings, Zone};
 use busyhour_redaction::Redactor;
@@ -27,7 +27,7 @@ fn group(number: usize, severity: EntrySeverity, example_bytes: usize) -> GroupC
         logger: None,
         count: number as u64,
         example: "x".repeat(example_bytes),
-        over_time: Series { counts: vec![(1, 2)] },
+        over_time: CountSeries { counts: vec![(1, 2)] },
     }
 }
 

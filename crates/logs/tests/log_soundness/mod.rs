@@ -3,13 +3,13 @@
 
 use busyhour_logs::{
     CollectorSettings, DurationUnit, Envelope, Exposure, LogCollector, LogCounts, Miner, MinerSettings,
-    Redactor, RunClock, Scope, StampSettings, Zone, compare,
+    Redactor, RunClock, StampSettings, TemplateScope, Zone, compare,
 };
 
 /// 2024-03-18T10:00:00Z.
 const START: i64 = 1_710_756_000_000_000_000;
 
-fn collect(envelope: Option<Envelope>, scope: Scope, pieces: &[&[u8]]) -> LogCounts {
+fn collect(envelope: Option<Envelope>, scope: TemplateScope, pieces: &[&[u8]]) -> LogCounts {
     let stamps = StampSettings { zone: Some(Zone::utc()), near_unix_ns: START };
     let clock = RunClock { start_unix_ns: START - 86_400_000_000_000, end_unix_ns: None };
     let redactor = Redactor::new(|name| name.ends_with("word"), |value| value.starts_with("eyJ"));
@@ -33,9 +33,9 @@ pub fn check(bytes: &[u8]) {
         [None, Some(Envelope::Plain), Some(Envelope::Docker), Some(Envelope::Cri), Some(Envelope::Journal)];
     let (choice, bytes) = bytes.split_first().map_or((0, bytes), |(first, rest)| (usize::from(*first), rest));
     let envelope = envelopes[choice % envelopes.len()];
-    let whole = collect(envelope, Scope::All, &[bytes]);
+    let whole = collect(envelope, TemplateScope::All, &[bytes]);
     let middle = bytes.len() / 2;
-    assert_eq!(collect(envelope, Scope::All, &[&bytes[..middle], &bytes[middle..]]), whole);
+    assert_eq!(collect(envelope, TemplateScope::All, &[&bytes[..middle], &bytes[middle..]]), whole);
 
     assert!(whole.lines <= bytes.len() as u64);
     assert!(whole.unreadable_lines <= whole.lines);
@@ -52,7 +52,7 @@ pub fn check(bytes: &[u8]) {
         assert!(group.over_time.counts.windows(2).all(|pair| pair[0].0 < pair[1].0));
     }
 
-    let matching_only = collect(envelope, Scope::Matching, &[bytes]);
+    let matching_only = collect(envelope, TemplateScope::Matching, &[bytes]);
     assert_eq!((matching_only.entries, matching_only.matching), (whole.entries, whole.matching));
     if whole.length_s.is_some() {
         let comparison = compare(&whole, &whole, Exposure::Seconds).unwrap();

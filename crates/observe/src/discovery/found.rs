@@ -14,7 +14,7 @@ use super::kind::ServerKind;
 
 /// How an entry was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum EntryOrigin {
     /// It is a target of the run.
     Target {
         /// The host as the plan names it.
@@ -164,7 +164,7 @@ impl fmt::Display for ObservableSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// How it was reached; at least one.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<EntryOrigin>,
     /// The address at which it was found.
     pub address: Option<SocketAddr>,
     /// Where it is.
@@ -174,7 +174,7 @@ pub struct Found {
 }
 
 impl Found {
-    pub(super) fn add_origin(&mut self, origin: Origin) {
+    pub(super) fn add_origin(&mut self, origin: EntryOrigin) {
         if !self.origins.contains(&origin) {
             self.origins.push(origin);
         }

@@ -20,11 +20,11 @@ pub enum PerfMonQuantity {
     /// CPU time of the machine or of one core, in percent of the time.
     Cpu(CpuField, Option<usize>),
     /// CPU time of a process.
-    ProcessCpu(ProcessCpuField, ProcessName),
+    ProcessCpu(ProcessCpuField, PerfMonProcess),
     /// Memory of the machine.
     Memory(MemoryField),
     /// Memory of a process.
-    ProcessMemory(ProcessMemoryField, ProcessName),
+    ProcessMemory(ProcessMemoryField, PerfMonProcess),
     /// Swap space.
     Swap(SwapField),
     /// The file system mounted at this path, or all on local disks together.
@@ -37,7 +37,7 @@ pub enum PerfMonQuantity {
 
 /// The process of a metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProcessName {
+pub enum PerfMonProcess {
     /// By process ID.
     Pid(u32),
     /// By the name of its executable file, not case-sensitive. The index, from 0, selects one of the processes with
@@ -316,7 +316,7 @@ pub enum MetricRefusal {
 #[derive(Default)]
 struct Parameters {
     field: String,
-    process: Option<ProcessName>,
+    process: Option<PerfMonProcess>,
     core: Option<usize>,
     file_system: Option<String>,
     interface: Option<String>,
@@ -393,12 +393,12 @@ fn parse_parameters(text: &str) -> Result<Parameters, MetricRefusal> {
         let bad = || MetricRefusal::BadParameter(token.chars().take(40).collect());
         match token.split_once('=') {
             Some(("pid", pid)) => {
-                parameters.process = Some(ProcessName::Pid(pid.trim().parse().map_err(|_| bad())?));
+                parameters.process = Some(PerfMonProcess::Pid(pid.trim().parse().map_err(|_| bad())?));
             }
             Some(("name", name)) => {
                 let (name, number) = name.split_once('#').unwrap_or((name, "0"));
                 let number = number.parse().map_err(|_| bad())?;
-                parameters.process = Some(ProcessName::Executable(name.to_owned(), number));
+                parameters.process = Some(PerfMonProcess::Executable(name.to_owned(), number));
             }
             Some(("ptql", _)) => return Err(MetricRefusal::Ptql),
             Some(("core", core)) => parameters.core = Some(core.parse().map_err(|_| bad())?),
@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn metrics_of_existing_plans_are_parsed() {
         use PerfMonQuantity::*;
-        let java = |number| ProcessName::Executable("java".to_owned(), number);
+        let java = |number| PerfMonProcess::Executable("java".to_owned(), number);
         for (text, expected) in [
             ("cpu:", Cpu(CpuField::Combined, None)),
             ("CPU", Cpu(CpuField::Combined, None)),
@@ -453,7 +453,7 @@ mod tests {
             ("cpu:name=java#2:user", ProcessCpu(ProcessCpuField::User, java(2))),
             ("cpu:name=java", ProcessCpu(ProcessCpuField::Percent, java(0))),
             ("memory:usedperc", Memory(MemoryField::UsedPercent)),
-            ("memory:pid=12:resident", ProcessMemory(ProcessMemoryField::Resident, ProcessName::Pid(12))),
+            ("memory:pid=12:resident", ProcessMemory(ProcessMemoryField::Resident, PerfMonProcess::Pid(12))),
             ("swap:pagein", Swap(SwapField::PageIn)),
             ("disks i/o:fs=C\\:\\:reads", Disk(DiskField::Queue, Some("C::reads".to_owned()))),
             ("disks i/o:fs=/var:reads", Disk(DiskField::Reads, Some("/var".to_owned()))),

@@ -2,12 +2,12 @@
 
 /// The buckets of one histogram at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Buckets {
+pub struct HistogramBuckets {
     /// Upper bounds with cumulative counts, in increasing order of the bounds.
     cumulative: Vec<(f64, f64)>,
 }
 
-impl Buckets {
+impl HistogramBuckets {
     /// The buckets with these upper bounds (`le`; the last one should be infinite) and cumulative counts, in any order.
     /// Pairs with NaN or a negative count are left out; of a repeated bound the last one counts.
     #[must_use]
@@ -28,7 +28,7 @@ impl Buckets {
     /// The observations since `earlier`. If a count has decreased or the bounds differ, the histogram was reset, and all its
     /// observations are returned.
     #[must_use]
-    pub fn since(&self, earlier: &Buckets) -> Buckets {
+    pub fn since(&self, earlier: &HistogramBuckets) -> HistogramBuckets {
         let (now, before) = (&self.cumulative, &earlier.cumulative);
         let continues = now.len() == before.len()
             && now.iter().zip(before).all(|(now, before)| now.0 == before.0 && now.1 >= before.1);
@@ -36,7 +36,7 @@ impl Buckets {
             return self.clone();
         }
         let difference = now.iter().zip(before).map(|(now, before)| (now.0, now.1 - before.1));
-        Buckets { cumulative: difference.collect() }
+        HistogramBuckets { cumulative: difference.collect() }
     }
 
     /// The number of observations; `None` without the bucket `+Inf`.
@@ -80,8 +80,8 @@ impl Buckets {
 mod tests {
     use super::*;
 
-    fn buckets(counts: [f64; 4]) -> Buckets {
-        Buckets::new(
+    fn buckets(counts: [f64; 4]) -> HistogramBuckets {
+        HistogramBuckets::new(
             [f64::INFINITY, 0.1, 0.5, 1.0].into_iter().zip([counts[3], counts[0], counts[1], counts[2]]),
         )
     }
@@ -98,9 +98,9 @@ mod tests {
     #[test]
     fn empty_and_incomplete_histograms_have_no_quantile() {
         assert_eq!(buckets([0.0; 4]).quantile(0.5), None);
-        assert_eq!(Buckets::new([(1.0, 4.0)]).quantile(0.5), None);
-        assert_eq!(Buckets::new([(f64::INFINITY, 4.0)]).quantile(0.5), None);
-        assert_eq!(Buckets::default().quantile(0.5), None);
+        assert_eq!(HistogramBuckets::new([(1.0, 4.0)]).quantile(0.5), None);
+        assert_eq!(HistogramBuckets::new([(f64::INFINITY, 4.0)]).quantile(0.5), None);
+        assert_eq!(HistogramBuckets::default().quantile(0.5), None);
     }
 
     #[test]
@@ -109,12 +109,12 @@ mod tests {
         assert_eq!(second.since(&first), buckets([0.0, 10.0, 10.0, 10.0]));
         assert_eq!(second.since(&first).quantile(0.5), Some(0.1 + 0.4 * 0.5));
         assert_eq!(first.since(&second), first);
-        assert_eq!(first.since(&Buckets::default()), first);
+        assert_eq!(first.since(&HistogramBuckets::default()), first);
     }
 
     #[test]
     fn decreasing_counts_of_a_scrape_that_is_not_atomic_are_levelled() {
         assert_eq!(buckets([10.0, 8.0, 20.0, 20.0]).quantile(0.5), Some(0.1));
-        assert_eq!(Buckets::new([(-1.0, 4.0), (f64::INFINITY, 4.0)]).quantile(0.5), Some(-1.0));
+        assert_eq!(HistogramBuckets::new([(-1.0, 4.0), (f64::INFINITY, 4.0)]).quantile(0.5), Some(-1.0));
     }
 }

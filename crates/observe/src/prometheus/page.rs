@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use busyhour_series::SERIES_MAX;
 
-use super::histogram::Buckets;
+use super::histogram::HistogramBuckets;
 use super::line_error::LineError;
 use super::selection::MetricSelection;
 use super::text::{Label, MetricSample, Samples, SeriesRole, TextFormat};
@@ -53,7 +53,7 @@ pub(super) struct PageHistogram {
     pub(super) help: String,
     /// The labels without `le`.
     pub(super) labels: Vec<(String, String)>,
-    pub(super) buckets: Buckets,
+    pub(super) buckets: HistogramBuckets,
 }
 
 /// Collects the selected values of a page.
@@ -95,7 +95,7 @@ impl Page {
         }
         let mut page = collector.page;
         for (histogram, counts) in page.histograms.iter_mut().zip(collector.counts) {
-            histogram.buckets = Buckets::new(counts);
+            histogram.buckets = HistogramBuckets::new(counts);
         }
         page.is_cut = format == TextFormat::OpenMetrics && !samples.is_complete();
         page
@@ -158,7 +158,7 @@ impl Collector<'_> {
                     name: key.0.clone(),
                     help: samples.help(family).unwrap_or_default().to_owned(),
                     labels: key.1.clone(),
-                    buckets: Buckets::default(),
+                    buckets: HistogramBuckets::default(),
                 });
                 self.counts.push(Vec::new());
                 self.histograms.insert(key, self.counts.len() - 1);
@@ -219,7 +219,7 @@ mod tests {
         let page = read(text, &["h*"]);
         assert_eq!(page.values.iter().map(|value| &*value.name).collect::<Vec<_>>(), ["h_sum", "h_count"]);
         assert_eq!(page.histograms.len(), 1);
-        assert_eq!(page.histograms[0].buckets, Buckets::new([(0.5, 1.0), (f64::INFINITY, 4.0)]));
+        assert_eq!(page.histograms[0].buckets, HistogramBuckets::new([(0.5, 1.0), (f64::INFINITY, 4.0)]));
         assert_eq!(page.histograms[0].labels, [("z".to_owned(), "1".to_owned())]);
         let raw = read(text, &["h_bucket"]);
         assert_eq!(

@@ -7,7 +7,7 @@ use std::time::Duration;
 use busyhour_series::{Metric, MetricKind};
 
 use super::fetch::{FetchError, FetchOptions, Fetcher};
-use super::histogram::Buckets;
+use super::histogram::HistogramBuckets;
 use super::line_error::LineError;
 use super::page::{Page, PageHistogram, PageValue};
 use super::selection::MetricSelection;
@@ -62,7 +62,7 @@ pub struct ScrapeProbe {
     /// The latest stamp of series whose values have stamps, in s since 1970.
     stamps: HashMap<SeriesId, f64>,
     /// The buckets of the previous scrape, by name and labels.
-    histograms: HashMap<(String, Vec<(String, String)>), Buckets>,
+    histograms: HashMap<(String, Vec<(String, String)>), HistogramBuckets>,
 }
 
 impl ScrapeProbe {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::ResctrlFiles;
 use super::info::{MonitorInfo, RdtInfo, ResourceInfo};
-use super::schemata::{Schema, SchemaError, parse_schemata};
+use super::schemata::{SchemaError, SchemataLine, parse_schemata};
 
 /// The largest number of groups that are read.
 const GROUPS_MAX: usize = 1_000;
@@ -282,7 +282,7 @@ impl Resctrl {
     ///
     /// # Errors
     /// The group does not exist, or its file is not in the expected format.
-    pub fn schemata(&self, control: &str) -> Result<Vec<Schema>, RdtError> {
+    pub fn schemata(&self, control: &str) -> Result<Vec<SchemataLine>, RdtError> {
         let path = Path::new(control).join("schemata");
         let text = self.files.read(&path).map_err(|source| RdtError::Read { path: path.clone(), source })?;
         parse_schemata(&text).map_err(|source| RdtError::Schemata { path, source })
@@ -327,7 +327,7 @@ impl Resctrl {
     ///
     /// # Errors
     /// The kernel refuses a mask or value, with the reason in the error.
-    pub fn allocate(&mut self, control: &str, schema: &Schema) -> Result<(), RdtError> {
+    pub fn allocate(&mut self, control: &str, schema: &SchemataLine) -> Result<(), RdtError> {
         self.write(Path::new(control).join("schemata"), &format!("{schema}\n"))
     }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use busyhour_logs::{EntrySeverity, GroupCounts, LOGS_FILE_NAME, LoggedSource, LogsFile, Series};
+use busyhour_logs::{CountSeries, EntrySeverity, GroupCounts, LOGS_FILE_NAME, LoggedSource, LogsFile};
 
 use super::grid::figures;
 use super::model::{Aspect, LogRecord, LogTemplate, Panel, PanelLine, Resource, TimeAxis, Unit};
@@ -101,7 +101,7 @@ const fn severity_name(severity: EntrySeverity) -> &'static str {
 }
 
 /// The rate per second in each slice. An interval is spread over the slices that it covers.
-fn per_second(series: &Series, interval_s: u32, axis: &TimeAxis) -> Vec<f64> {
+fn per_second(series: &CountSeries, interval_s: u32, axis: &TimeAxis) -> Vec<f64> {
     let mut rates = vec![0.0; axis.count];
     let interval_s = f64::from(interval_s.max(1));
     for (start, count) in &series.counts {
@@ -121,7 +121,7 @@ fn per_second(series: &Series, interval_s: u32, axis: &TimeAxis) -> Vec<f64> {
 pub(super) fn panels(file: &LogsFile, axis: &TimeAxis, measured: &std::ops::Range<usize>) -> Vec<Panel> {
     let panel = |source: &LoggedSource| {
         let counts = &source.counts;
-        let line = |name: &str, series: &Series| {
+        let line = |name: &str, series: &CountSeries| {
             let rates = per_second(series, counts.interval_s.totals, axis);
             // Nothing is known about the time after the end.
             let is_over = |slice: usize| (slice as f64 + 0.5) * axis.step_s > end_s(source);
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn counts_are_spread_over_slices() {
-        let series = Series { counts: vec![(0, 4), (4, 6)] };
+        let series = CountSeries { counts: vec![(0, 4), (4, 6)] };
         let fine = TimeAxis { from_s: 0.0, step_s: 0.5, count: 6 };
         assert_eq!(per_second(&series, 2, &fine), [2.0, 2.0, 2.0, 2.0, 0.0, 0.0]);
         let coarse = TimeAxis { from_s: 0.0, step_s: 5.0, count: 2 };

@@ -1,15 +1,15 @@
 //! CPU time and memory of a process.
 
 use super::super::measure::PerfMonMeasure;
-use super::super::request::{MetricUnit, ProcessCpuField, ProcessMemoryField, ProcessName};
+use super::super::request::{MetricUnit, PerfMonProcess, ProcessCpuField, ProcessMemoryField};
 use super::snapshot::{MetricError, SystemCounters, column, in_unit, missing, read_text};
 use crate::process_stat::{ProcessStat, read_process};
 
 /// The process ID. A name is looked up at each reading, so that a process that restarts is found again.
-fn pid(snapshot: &SystemCounters<'_>, name: &ProcessName) -> Result<u32, MetricError> {
+fn pid(snapshot: &SystemCounters<'_>, name: &PerfMonProcess) -> Result<u32, MetricError> {
     let (wanted, number) = match name {
-        ProcessName::Pid(pid) => return Ok(*pid),
-        ProcessName::Executable(wanted, number) => (wanted, *number),
+        PerfMonProcess::Pid(pid) => return Ok(*pid),
+        PerfMonProcess::Executable(wanted, number) => (wanted, *number),
     };
     let executables = snapshot.executables()?;
     let of_name = executables.iter().filter(|(_, file)| file.eq_ignore_ascii_case(wanted));
@@ -19,7 +19,7 @@ fn pid(snapshot: &SystemCounters<'_>, name: &ProcessName) -> Result<u32, MetricE
     })
 }
 
-fn stat(snapshot: &SystemCounters<'_>, name: &ProcessName) -> Result<ProcessStat, MetricError> {
+fn stat(snapshot: &SystemCounters<'_>, name: &PerfMonProcess) -> Result<ProcessStat, MetricError> {
     let pid = pid(snapshot, name)?;
     let entry = read_process(snapshot.root(), pid).ok_or_else(|| MetricError::NoProcess(pid.to_string()))?;
     Ok(entry.stat)
@@ -28,7 +28,7 @@ fn stat(snapshot: &SystemCounters<'_>, name: &ProcessName) -> Result<ProcessStat
 pub(super) fn cpu(
     snapshot: &SystemCounters<'_>,
     field: ProcessCpuField,
-    name: &ProcessName,
+    name: &PerfMonProcess,
 ) -> Result<PerfMonMeasure, MetricError> {
     let stat = stat(snapshot, name)?;
     let ms_per_tick = 1e3 / rustix::param::clock_ticks_per_second() as f64;
@@ -44,7 +44,7 @@ pub(super) fn cpu(
 pub(super) fn memory(
     snapshot: &SystemCounters<'_>,
     field: ProcessMemoryField,
-    name: &ProcessName,
+    name: &PerfMonProcess,
     unit: MetricUnit,
 ) -> Result<PerfMonMeasure, MetricError> {
     if let Some(at) = match field {

@@ -1,6 +1,6 @@
 //! The plots over time: problems with their bursts, problems by rule, and all entries.
 
-use busyhour_logs::{LogCounts, Rule, RuleCounts, Series};
+use busyhour_logs::{CountSeries, LogCounts, Rule, RuleCounts};
 use maud::{Markup, html};
 
 use super::super::events::{Colour, EventLine, EventPlot, Look};
@@ -77,7 +77,7 @@ impl Axis {
     }
 
     /// The entries of a series in each interval.
-    fn counts(&self, series: &Series) -> Vec<u64> {
+    fn counts(&self, series: &CountSeries) -> Vec<u64> {
         let mut counts = vec![0; self.count];
         for (second, count) in &series.counts {
             if let Some(sum) = counts.get_mut((second / self.length_s) as usize) {
@@ -88,7 +88,7 @@ impl Axis {
     }
 
     /// A line with a point in the middle of each interval.
-    fn line(&self, name: impl Into<String>, look: Look, colour: Colour, series: &Series) -> EventLine {
+    fn line(&self, name: impl Into<String>, look: Look, colour: Colour, series: &CountSeries) -> EventLine {
         let mut line = EventLine::new(name, look, colour);
         for (at, count) in self.counts(series).into_iter().enumerate() {
             line.push((at as f64 + 0.5) * f64::from(self.length_s), count as f64);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn no_entry_is_lost_in_the_sums() {
-        let series = Series { counts: vec![(0, 3), (4, 1), (5, 2), (599, 7)] };
+        let series = CountSeries { counts: vec![(0, 3), (4, 1), (5, 2), (599, 7)] };
         let axis = Axis::of(600.0, 1);
         let counts = axis.counts(&series);
         assert_eq!((counts[0], counts[1], counts[119]), (4, 2, 7));
