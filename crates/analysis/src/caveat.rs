@@ -22,7 +22,7 @@ pub enum Caveat {
     /// The manifest has no outcome: the run was cut off, or has not ended.
     Unfinished,
     /// The record ends before the end of the run, because the run was cut off.
-    RecordEnds {
+    RecordEndsEarly {
         /// The last end of a sample in the record, in seconds from the start of the run.
         at_s: f64,
         /// A results file of the same run with samples that ended later.
@@ -128,7 +128,7 @@ pub enum Caveat {
         error: String,
     },
     /// The tail of the record is missing.
-    RecordCut,
+    RecordTailMissing,
     /// Rows of a file could not be parsed and are excluded.
     BadRows {
         /// The file.
@@ -139,9 +139,9 @@ pub enum Caveat {
         first: Vec<String>,
     },
     /// The combined inputs do not overlap in time, so they do not come from one test.
-    NotTogether,
+    InputsApart,
     /// The record has only one start time per sample, in whole milliseconds.
-    OneClock,
+    OnlyActualStarts,
     /// The file of another tool has only one start time per sample.
     ActualStarts {
         /// The tool.
@@ -284,7 +284,7 @@ impl Caveat {
                 "the run was cut off: its manifest contains no outcome",
                 "treat the figures as results of only a part of the run",
             ),
-            Caveat::RecordEnds { at_s, later } => describe_record_end(*at_s, later.as_ref()),
+            Caveat::RecordEndsEarly { at_s, later } => describe_record_end(*at_s, later.as_ref()),
             Caveat::StoppedEarly { end, from } => Description::new(
                 stop_message(*end, *from),
                 "compare this run only with runs of the same length",
@@ -368,7 +368,7 @@ impl Caveat {
             Caveat::RecorderFailed { error } => {
                 Description::new(format!("the recorder failed: {error}"), UNUSABLE_COUNTS)
             }
-            Caveat::RecordCut => Description::new(
+            Caveat::RecordTailMissing => Description::new(
                 "the tail of the record is missing; the figures cover the readable part",
                 "treat the figures as results of only a part of the run",
             ),
@@ -380,11 +380,11 @@ impl Caveat {
                 ),
                 "check that the file is a JTL of one run and was written completely",
             ),
-            Caveat::NotTogether => Description::new(
+            Caveat::InputsApart => Description::new(
                 "the files do not overlap in time: rates are computed over the whole time, including the pauses",
                 "combine only the results of several generators of one test; compare runs with `compare`",
             ),
-            Caveat::OneClock => Description::new(
+            Caveat::OnlyActualStarts => Description::new(
                 "the record has only actual starts, in whole milliseconds: response times do not contain the waiting before \
                  the start, times below a few milliseconds are coarse, and arrivals and incidents can differ from those of the \
                  run directory",

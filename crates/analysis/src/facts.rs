@@ -57,7 +57,7 @@ pub struct RunFacts {
     /// Started users that were not part of the load: those of setUp and tearDown thread groups, and of groups that sent no
     /// request.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub users_apart: Option<u64>,
+    pub users_without_load: Option<u64>,
     /// Counts of the arrivals of open workloads by outcome; `None` for a run without open workloads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalCounts>,
@@ -77,7 +77,7 @@ pub struct RunFacts {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rate_timers: Vec<String>,
     /// Whether the record's tail is missing.
-    pub record_cut: bool,
+    pub record_tail_missing: bool,
     /// Where the record ends, for a run that was cut off before it recorded its outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_end: Option<RecordEnd>,
@@ -88,7 +88,7 @@ pub struct RunFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_tool: Option<OtherTool>,
     /// Whether intended starts are missing from the record, so that response times equal service times.
-    pub one_clock: bool,
+    pub only_actual_starts: bool,
     /// Whether the run has a manifest, which should contain the outcome.
     pub has_manifest: bool,
 }
@@ -117,7 +117,7 @@ impl RunFacts {
             error: outcome.and_then(|outcome| outcome.error.clone()),
             users_started: outcome.map(|outcome| outcome.users_started),
             users_finished: outcome.map(|outcome| outcome.users_finished),
-            users_apart: outcome.map(|outcome| outcome.users_apart).filter(|users| *users > 0),
+            users_without_load: outcome.map(|outcome| outcome.users_without_load).filter(|users| *users > 0),
             arrivals: outcome.and_then(|outcome| outcome.arrivals),
             open: outcome.map(|outcome| outcome.open.clone()).unwrap_or_default(),
             events: manifest.events.clone(),
@@ -125,11 +125,11 @@ impl RunFacts {
             recorder_events: outcome.map(|outcome| outcome.recorder_events.clone()).unwrap_or_default(),
             notes: manifest.notes.clone(),
             rate_timers: manifest.rate_timers.clone(),
-            record_cut: false,
+            record_tail_missing: false,
             record_end: None,
             inputs: Vec::new(),
             other_tool: None,
-            one_clock: false,
+            only_actual_starts: false,
             has_manifest: true,
         }
     }
@@ -146,7 +146,7 @@ impl RunFacts {
     #[must_use]
     pub fn load_users(&self) -> Option<u64> {
         let sessions = self.arrivals.map_or(0, |counts| counts.begun);
-        let apart = self.users_apart.unwrap_or(0);
+        let apart = self.users_without_load.unwrap_or(0);
         self.users_started.map(|users| users.saturating_sub(sessions).saturating_sub(apart))
     }
 }

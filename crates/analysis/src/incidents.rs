@@ -66,7 +66,7 @@ pub(crate) fn search(
     }
     let resolution_ms = match &facts.other_tool {
         Some(tool) => tool.duration_step_s * 1e3,
-        None if facts.one_clock => LOG_RESOLUTION_MS,
+        None if facts.only_actual_starts => LOG_RESOLUTION_MS,
         None => 0.0,
     };
     let searched = searched(facts, totals, series, &range);

@@ -33,10 +33,10 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     let mut found = Vec::new();
     // The caveat about one clock comes first because it qualifies the other caveats: a result file has less information than
     // the run directory of the same run, so the caveats can differ.
-    if facts.one_clock && totals.total.samples > 0 {
+    if facts.only_actual_starts && totals.total.samples > 0 {
         found.push(match &facts.other_tool {
             Some(tool) => Caveat::ActualStarts { tool: tool.tool.clone(), tick_s: tool.tick_s },
-            None => Caveat::OneClock,
+            None => Caveat::OnlyActualStarts,
         });
     }
     find_in_outcome(facts, totals, &mut found);
@@ -62,7 +62,7 @@ fn find_in_outcome(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>
         found.push(Caveat::Unfinished);
     }
     if let Some(end) = &facts.record_end {
-        found.push(Caveat::RecordEnds { at_s: end.at_s, later: end.later.clone() });
+        found.push(Caveat::RecordEndsEarly { at_s: end.at_s, later: end.later.clone() });
     }
     match facts.end {
         None | Some(RunEnd::Completed) => {}
@@ -141,8 +141,8 @@ fn find_in_record(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>)
         RecorderEvent::NotOpened { file, error } => Caveat::ListenerNotWritten { file, reason: error },
         RecorderEvent::Failed { error } => Caveat::RecorderFailed { error },
     }));
-    if facts.record_cut {
-        found.push(Caveat::RecordCut);
+    if facts.record_tail_missing {
+        found.push(Caveat::RecordTailMissing);
     }
     found.extend(facts.inputs.iter().filter(|input| input.bad_rows > 0).map(|input| Caveat::BadRows {
         file: input.name.clone(),
@@ -150,7 +150,7 @@ fn find_in_record(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>)
         first: input.first_bad.clone(),
     }));
     if has_disjoint_inputs(&facts.inputs) {
-        found.push(Caveat::NotTogether);
+        found.push(Caveat::InputsApart);
     }
 }
 

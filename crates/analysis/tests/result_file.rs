@@ -146,7 +146,7 @@ fn simulate(kind: &Kind, seed: u64) -> (Vec<Request>, Vec<Request>) {
 /// The summary of a result file with whole ms.
 fn summary(requests: &[Request], label: impl Fn(usize) -> &'static str) -> Summary {
     let labels = Labels::new();
-    let settings = TotalsSettings { one_clock: true, ..TotalsSettings::default() };
+    let settings = TotalsSettings { only_actual_starts: true, ..TotalsSettings::default() };
     let mut aggregator = Aggregator::new(labels.clone(), settings);
     let mut users = UserCounts::of_file();
     let mut rows: Vec<(usize, &Request)> = requests.iter().enumerate().collect();
@@ -169,7 +169,7 @@ fn summary(requests: &[Request], label: impl Fn(usize) -> &'static str) -> Summa
     aggregator.close_all();
     let mut totals = aggregator.finish(Vec::new());
     totals.users = UsersOverTime::of(&[users]);
-    let facts = RunFacts { one_clock: true, ..RunFacts::default() };
+    let facts = RunFacts { only_actual_starts: true, ..RunFacts::default() };
     let mut summary = Summary::new(facts, &totals);
     starts.sort_unstable();
     let mut tally = ArrivalTally::new(TallySettings::new(Resolution::Millisecond));

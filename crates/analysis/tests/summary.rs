@@ -101,8 +101,8 @@ fn caveats_are_found() {
     assert_eq!(caveats(facts(|f| f.end = None), &calm), [Caveat::Unfinished]);
     let aborted = Caveat::StoppedEarly { end: RunEnd::Aborted, from: None };
     assert_eq!(caveats(facts(|f| f.end = Some(RunEnd::Aborted)), &calm), [aborted]);
-    assert_eq!(caveats(facts(|f| f.record_cut = true), &calm), [Caveat::RecordCut]);
-    assert_eq!(caveats(facts(|f| f.one_clock = true), &calm), [Caveat::OneClock]);
+    assert_eq!(caveats(facts(|f| f.record_tail_missing = true), &calm), [Caveat::RecordTailMissing]);
+    assert_eq!(caveats(facts(|f| f.only_actual_starts = true), &calm), [Caveat::OnlyActualStarts]);
     let core = |busy, busy_second_max| CoreFacts { busy, busy_second_max, ..CoreFacts::default() };
     let busy = |cores| {
         let facts = generator(GeneratorFacts { cores, ..Default::default() });

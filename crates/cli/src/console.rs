@@ -26,7 +26,7 @@ struct Console {
     messages: SyncSender<(Stream, Vec<u8>)>,
     waiting: AtomicUsize,
     out_is_closed: AtomicBool,
-    gave_up: AtomicBool,
+    timed_out: AtomicBool,
 }
 
 static CONSOLE: OnceLock<Console> = OnceLock::new();
@@ -52,7 +52,7 @@ pub(crate) fn start() -> std::io::Result<()> {
         messages,
         waiting: AtomicUsize::new(0),
         out_is_closed: AtomicBool::new(false),
-        gave_up: AtomicBool::new(false),
+        timed_out: AtomicBool::new(false),
     };
     let _ = CONSOLE.set(console);
     Ok(())
@@ -85,9 +85,9 @@ fn write_now(stream: Stream, bytes: &[u8]) -> bool {
 pub(crate) fn drain(is_hurried: impl Fn() -> bool) {
     let Some(console) = CONSOLE.get() else { return };
     let mut hurried_since = None;
-    while console.waiting.load(Ordering::SeqCst) > 0 && !console.gave_up.load(Ordering::SeqCst) {
+    while console.waiting.load(Ordering::SeqCst) > 0 && !console.timed_out.load(Ordering::SeqCst) {
         if is_hurried() && hurried_since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
-            console.gave_up.store(true, Ordering::SeqCst);
+            console.timed_out.store(true, Ordering::SeqCst);
         }
         std::thread::park_timeout(LOOK);
     }

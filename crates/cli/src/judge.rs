@@ -110,7 +110,7 @@ fn add_stored_criteria(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<()
 pub(crate) fn warn_about_missing_parts(paths: &[PathBuf], summary: &Summary) {
     let inputs = &summary.run.inputs;
     warn_about_unfinished_runs(paths, "judged");
-    if summary.run.record_cut {
+    if summary.run.record_tail_missing {
         let text = "cut off or damaged at the end; the thresholds were evaluated on the readable part";
         let cut: Vec<_> =
             inputs.iter().filter(|input| input.cut_off).map(|input| input.name.as_str()).collect();

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use busyhour_launch::{Order, OrderSource, RunControl, Steering as _};
+use busyhour_launch::{Order, OrderHandler as _, OrderSource, RunControl};
 use busyhour_program::run::Stop;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use busyhour_launch::{Order, OrderSource, RunEvent, RunHandle, RunPhase, Steering as _};
+use busyhour_launch::{Order, OrderHandler as _, OrderSource, RunEvent, RunHandle, RunPhase};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::events::ShownEvents;

@@ -310,7 +310,7 @@ impl<P: Protocol> VirtualUser<P> {
                 Some(gate) => gate.pass(&mut self.user).await,
                 None => processor.process(&mut self.user),
             }
-            if std::mem::take(&mut self.user.gave_up) {
+            if std::mem::take(&mut self.user.sample_abandoned) {
                 self.next_intended_start = self.user.now() - self.late_ns;
                 return;
             }
@@ -410,7 +410,7 @@ impl<P: Protocol> VirtualUser<P> {
             fill(&mut self.user.result, users);
             for processor in &package.after {
                 processor.process(&mut self.user);
-                if std::mem::take(&mut self.user.gave_up) {
+                if std::mem::take(&mut self.user.sample_abandoned) {
                     return;
                 }
             }
@@ -433,7 +433,7 @@ impl<P: Protocol> VirtualUser<P> {
                 for listener in sample_listeners {
                     listener.process(&mut self.user);
                 }
-                if std::mem::take(&mut self.user.gave_up) {
+                if std::mem::take(&mut self.user.sample_abandoned) {
                     return;
                 }
                 self.notify(group, package, transaction);

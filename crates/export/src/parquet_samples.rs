@@ -73,7 +73,7 @@ fn open(inputs: &[ResultsInput], read: &ReadSettings) -> Result<Results, ExportE
 struct Facts {
     names: RunNames,
     /// Whether the input contains no intended starts, so that response times equal service times.
-    one_clock: bool,
+    only_actual_starts: bool,
     measured: Measured,
 }
 
@@ -92,8 +92,8 @@ struct Measured {
 impl Facts {
     fn look(inputs: &[ResultsInput], read: &ReadSettings) -> Result<Facts, ExportError> {
         let results = open(inputs, read)?;
-        let one_clock = results.one_clock();
-        if !one_clock && results.tick_ns() > 1 {
+        let only_actual_starts = results.only_actual_starts();
+        if !only_actual_starts && results.tick_ns() > 1 {
             return Err(ExportError::Settings(
                 "result files and run directories cannot be written to the same Parquet file, because only run directories \
                  contain intended starts; export them to separate files"
@@ -112,7 +112,7 @@ impl Facts {
         };
         // The names of the groups of a JTL file are known only after all rows have been read.
         let names = results.read(&mut add_sample, &mut |_| {})?.names;
-        if !one_clock {
+        if !only_actual_starts {
             // A run directory contains all values.
             measured = Measured {
                 connect: true,
@@ -124,7 +124,7 @@ impl Facts {
                 users_all: true,
             };
         }
-        Ok(Facts { names, one_clock, measured })
+        Ok(Facts { names, only_actual_starts, measured })
     }
 }
 
@@ -202,7 +202,7 @@ impl<W: Write + Send> SamplesFile<W> {
         let label = self.labels.name(sample.label);
         let group = self.groups.get(sample.group as usize);
         let at = |ns: u64| Some(self.origin_ns.saturating_add_unsigned(ns));
-        let (two_clocks, measured) = (!self.facts.one_clock, &self.facts.measured);
+        let (two_clocks, measured) = (!self.facts.only_actual_starts, &self.facts.measured);
         let text = |text| Cell::Text(Some(text).filter(|text: &&str| !text.is_empty()));
         let number = |known: bool, number: u64| Cell::Number(known.then_some(number));
         let count = |known: bool, count: u32| Cell::Count(known.then_some(count));

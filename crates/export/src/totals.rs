@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_sample::{SampleKind, SecondArrivals, Snapshot, SnapshotRow};
+use busyhour_sample::{ArrivalsInSecond, SampleKind, Snapshot, SnapshotRow};
 
 /// The totals of all seconds so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunSoFar {
     pub(crate) rows: BTreeMap<(String, SampleKind), SnapshotRow>,
-    pub(crate) arrivals: Option<SecondArrivals>,
+    pub(crate) arrivals: Option<ArrivalsInSecond>,
     /// Number of active users at the end of the last second for which the number is known.
     pub(crate) users: Option<u32>,
     pub(crate) cov: Option<f64>,

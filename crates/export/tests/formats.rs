@@ -11,7 +11,7 @@ use busyhour_export::{
     WriteRequest, follow,
 };
 use busyhour_sample::{
-    CodeCount, FailureCount, LiveArrivals, OutcomeTimes, SampleKind, SecondArrivals, SecondUsers, Snapshot,
+    ArrivalsInSecond, CodeCount, FailureCount, LiveArrivals, OutcomeTimes, SampleKind, SecondUsers, Snapshot,
     SnapshotRow, TimeCounts, snapshot_channel,
 };
 
@@ -64,7 +64,7 @@ fn run() -> Vec<Snapshot> {
             whole: true,
             rows: if second == 0 { vec![home(0)] } else { vec![home(1), all.clone()] },
             users: Some(SecondUsers { at_end: 3, min: 1, max: 3, sum: 8, samples: 4 }),
-            arrivals: Some(SecondArrivals { scheduled: 5, begun: 4, waited: 1, dropped: 1 }),
+            arrivals: Some(ArrivalsInSecond { scheduled: 5, begun: 4, waited: 1, dropped: 1 }),
             regularity: (second > 0).then_some(LiveArrivals { cov: 0.987_654, gaps: 99 }),
             late_samples: 0,
         })

@@ -7,7 +7,7 @@ use busyhour_program::element::Processor;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
 use busyhour_request::{
-    OpenSampler, RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,
+    RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText, ScriptableSampler,
 };
 
 use crate::charset::{Charset, ContentEncoding};
@@ -219,19 +219,19 @@ impl Access {
     }
 }
 
-impl OpenSampler for Access {
+impl ScriptableSampler for Access {
     fn request<'a>(&'a mut self, user: &'a mut UserState) -> Box<dyn RequestAccess + 'a> {
-        Box::new(OpenedRequest { access: self, user })
+        Box::new(ScriptedRequest { access: self, user })
     }
 }
 
 /// The request of the sampler for this user.
-struct OpenedRequest<'a> {
+struct ScriptedRequest<'a> {
     access: &'a mut Access,
     user: &'a mut UserState,
 }
 
-impl RequestAccess for OpenedRequest<'_> {
+impl RequestAccess for ScriptedRequest<'_> {
     fn text(&mut self, which: RequestText) -> String {
         match self.access.template(which) {
             Some(template) => {

@@ -12,7 +12,7 @@ use busyhour_sample::{ControlEvent, LoadChange, Nanos};
 
 use crate::event::RunEvent;
 use crate::observers::Observers;
-use crate::order::{LoadState, Order, OrderRefused, OrderSource, RunPhase, Steering};
+use crate::order::{LoadState, Order, OrderHandler, OrderRefused, OrderSource, RunPhase};
 
 /// Default time for users to finish their samples after a stop request.
 pub const GRACE: Duration = Duration::from_secs(30);
@@ -287,7 +287,7 @@ impl Running {
     }
 }
 
-impl Steering for RunControl {
+impl OrderHandler for RunControl {
     fn order(&self, order: Order, source: OrderSource) -> Result<(), OrderRefused> {
         if matches!(order, Order::Interrupt | Order::StopNow) {
             self.interrupt(order, source);

@@ -117,7 +117,7 @@ pub struct LoadState {
 
 /// Executes orders, and returns the state of the load. [`RunControl`] implements this trait; tests of pages have their own
 /// implementation.
-pub trait Steering: Send + Sync {
+pub trait OrderHandler: Send + Sync {
     /// Executes an order.
     ///
     /// # Errors

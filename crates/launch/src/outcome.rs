@@ -52,7 +52,7 @@ pub(crate) fn outcome(report: &RunReport, started: &Started, ending: &Ending, to
         duration_ns: if ending.has_failed { shared.clock.now().0 } else { report.end.0 },
         users_started: shared.started.load(Relaxed),
         users_finished: shared.finished.load(Relaxed),
-        users_apart: users_apart(started, totals),
+        users_without_load: users_without_load(started, totals),
         generator: GeneratorFacts {
             cores,
             recorder_stalls: sum(|core| core.stalls),
@@ -76,7 +76,7 @@ pub(crate) fn outcome(report: &RunReport, started: &Started, ending: &Ending, to
 }
 
 /// Number of users that generated no load: those of setUp and tearDown thread groups, and of groups that sent nothing.
-fn users_apart(started: &Started, totals: &RunTotals) -> u64 {
+fn users_without_load(started: &Started, totals: &RunTotals) -> u64 {
     let groups = started.shared.groups.iter().zip(0..);
     let is_apart = |number: &u32| {
         started.names.set_up_and_tear_down.contains(number) || !totals.active_groups.contains(number)

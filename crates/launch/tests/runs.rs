@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use busyhour_analysis::thresholds::{Criterion, Meaning, ThresholdResult};
 use busyhour_launch::{
-    Launch, LaunchErrorKind, ObserverError, Order, OrderRefused, OrderSource, PropertySources, RunEnded,
-    RunEvent, RunInfo, RunObserver, RunPhase, RunRequest, Steering as _,
+    Launch, LaunchErrorKind, ObserverError, Order, OrderHandler as _, OrderRefused, OrderSource,
+    PropertySources, RunEnded, RunEvent, RunInfo, RunObserver, RunPhase, RunRequest,
 };
 use busyhour_record::{Manifest, RunDir, RunPart};
 use busyhour_sample::{RunEnd, Snapshot};

@@ -275,7 +275,7 @@ pub(crate) fn status(name: &str, run: &LiveRun, state: &LoadState, unwritten: u6
 
 #[cfg(test)]
 mod tests {
-    use busyhour_sample::{SecondArrivals, Snapshot};
+    use busyhour_sample::{ArrivalsInSecond, Snapshot};
     use serde_json::Value;
 
     use super::*;
@@ -311,10 +311,10 @@ mod tests {
             let times: Vec<u64> = (1..=3 + number % 7).map(|n| n * 1_000_000 * (1 + number / 100)).collect();
             let grown = run.add(
                 &Snapshot {
-                    arrivals: Some(SecondArrivals {
+                    arrivals: Some(ArrivalsInSecond {
                         scheduled: number,
                         begun: 2,
-                        ..SecondArrivals::default()
+                        ..ArrivalsInSecond::default()
                     }),
                     ..snapshot(number, &[("a", &times, 1)])
                 },
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn sessions_are_not_shown_as_requests() {
         let mut run = LiveRun::new();
-        let arrivals = SecondArrivals { scheduled: 3, begun: 2, ..SecondArrivals::default() };
+        let arrivals = ArrivalsInSecond { scheduled: 3, begun: 2, ..ArrivalsInSecond::default() };
         // Sessions with several requests each.
         run.take(&Snapshot { arrivals: Some(arrivals), ..snapshot(0, &[("a", &[1_000_000; 9], 0)]) }, &[]);
         let whole = data(&model(&run, &LoadState::default(), 0));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use busyhour_analysis::thresholds::ThresholdResult;
-use busyhour_sample::{LiveArrivals, SampleKind, SecondArrivals, Snapshot, TimeCounts};
+use busyhour_sample::{ArrivalsInSecond, LiveArrivals, SampleKind, Snapshot, TimeCounts};
 
 use crate::slices::{Grown, Slices};
 use crate::system::{LiveSystem, SystemHistory};
@@ -18,7 +18,7 @@ pub struct Figures {
     /// Maximum number of active users during these requests; `None` if there were no requests.
     pub users: Option<u32>,
     /// Arrivals of open workloads; `None` if the run has no open workloads.
-    pub arrivals: Option<SecondArrivals>,
+    pub arrivals: Option<ArrivalsInSecond>,
     /// Response time: from the intended start to the end.
     pub response: TimeCounts,
     /// Service time: from the actual start to the end.

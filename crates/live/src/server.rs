@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use busyhour_launch::{Order, OrderSource, RunEvent, RunInfo, Steering};
+use busyhour_launch::{Order, OrderHandler, OrderSource, RunEvent, RunInfo};
 use busyhour_report::{EVENTS_PATH, LivePage, live_html};
 use busyhour_server::http::{HeaderValue, Method, StatusCode};
 use busyhour_server::{Body, Request, Response, Server, respond};
@@ -78,7 +78,7 @@ struct Shared {
     html: String,
     hub: Hub,
     run: Arc<Mutex<LiveRun>>,
-    steering: Arc<dyn Steering>,
+    steering: Arc<dyn OrderHandler>,
     unwritten: AtomicU64,
 }
 
@@ -148,7 +148,7 @@ impl PageServer {
         address: &str,
         settings: &PageSettings,
         view: &LiveView,
-        steering: Arc<dyn Steering>,
+        steering: Arc<dyn OrderHandler>,
     ) -> Result<PageServer, ServeError> {
         let no_address = |source| ServeError::Address { address: address.to_owned(), source };
         let found = address.to_socket_addrs().map_err(no_address)?.next();

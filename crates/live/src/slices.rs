@@ -177,7 +177,7 @@ impl Slices {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_sample::{SecondArrivals, SecondUsers};
+    use busyhour_sample::{ArrivalsInSecond, SecondUsers};
 
     use super::*;
     use crate::live_run::tests::snapshot;
@@ -188,7 +188,7 @@ mod tests {
         let seconds = SLICES_MAX as u64 + 21;
         for second in 0..seconds {
             let grown = slices.add(&Snapshot {
-                arrivals: Some(SecondArrivals { scheduled: 3, begun: 2, ..SecondArrivals::default() }),
+                arrivals: Some(ArrivalsInSecond { scheduled: 3, begun: 2, ..ArrivalsInSecond::default() }),
                 ..snapshot(second, &[("a", &[2_000_000, 9_000_000], 1)])
             });
             let is_first = second == 0 || second == SLICES_MAX as u64;

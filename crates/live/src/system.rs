@@ -5,7 +5,7 @@ mod quantities;
 use std::collections::{BTreeMap, VecDeque};
 
 use busyhour_sample::Nanos;
-use busyhour_series::{Condenser, CounterRates, LatestValue, Mark, MarkKind, ProgramNames};
+use busyhour_series::{Condenser, CounterIncreases, LatestValue, Mark, MarkKind, ProgramNames};
 
 pub(crate) use self::quantities::{QuantityKey, QuantityKind};
 use self::quantities::{ReadValue, Reading, read};
@@ -43,8 +43,8 @@ struct Followed {
     /// Index of the series in the condenser.
     series: usize,
     /// The state of a counter, and of the counter that it is compared with; unused for gauges.
-    rates: CounterRates,
-    whole: CounterRates,
+    rates: CounterIncreases,
+    whole: CounterIncreases,
     /// Time of the last value of a gauge.
     read: Option<Nanos>,
     /// The last value; `None` before the first one, because a counter needs two readings.
@@ -155,8 +155,8 @@ impl SystemHistory {
             let series = self.condenser.add_series();
             let new = Followed {
                 series,
-                rates: CounterRates::default(),
-                whole: CounterRates::default(),
+                rates: CounterIncreases::default(),
+                whole: CounterIncreases::default(),
                 read: None,
                 now: None,
                 max: 0.0,

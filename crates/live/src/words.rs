@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use busyhour_launch::LoadState;
 use busyhour_report::describe_change;
 use busyhour_report::numbers::{clock, counted, ms, percent, thousands};
-use busyhour_sample::SecondArrivals;
+use busyhour_sample::ArrivalsInSecond;
 use busyhour_series::Mark;
 
 use crate::live_run::{Figures, LiveLabel, LiveRun};
@@ -52,7 +52,7 @@ pub fn completed(run: &LiveRun) -> Option<[String; 2]> {
     Some([thousands(run.last().completed), counted(run.total().completed, "request")])
 }
 
-fn arrivals(run: &LiveRun, of: fn(SecondArrivals) -> u64, unit: &str) -> Option<[String; 2]> {
+fn arrivals(run: &LiveRun, of: fn(ArrivalsInSecond) -> u64, unit: &str) -> Option<[String; 2]> {
     let all = run.total().arrivals?;
     // If an open workload had no arrivals in the last second, the value is 0.
     Some([thousands(run.last().arrivals.map_or(0, of)), counted(of(all), unit)])
@@ -228,7 +228,7 @@ mod tests {
         let mut run = LiveRun::new();
         run.take(
             &Snapshot {
-                arrivals: Some(SecondArrivals { scheduled: 9, begun: 7, waited: 3, dropped: 2 }),
+                arrivals: Some(ArrivalsInSecond { scheduled: 9, begun: 7, waited: 3, dropped: 2 }),
                 regularity: Some(LiveArrivals { cov: 0.987, gaps: 100 }),
                 ..snapshot(0, &[("a", &[1_000_000; 4], 1)])
             },

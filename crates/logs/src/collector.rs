@@ -16,7 +16,7 @@ use crate::mask::Masking;
 use crate::rules::RuleFinder;
 use crate::series::CountTable;
 use crate::severity::EntrySeverity;
-use crate::stamps::{EntryTime, NoTime, Zone};
+use crate::stamps::{EntryTime, MissingTime, Zone};
 use crate::templates::{Miner, TemplateId};
 use group::{Groups, Observation};
 pub use settings::{CollectorSettings, RunClock, TemplateScope};
@@ -151,7 +151,7 @@ struct Tally {
     matching: u64,
     outside: u64,
     ungrouped: u64,
-    without_time: BTreeMap<NoTime, u64>,
+    without_time: BTreeMap<MissingTime, u64>,
     by_arrival: u64,
     arrival_unix_ns: Option<i64>,
     last_second: Option<u32>,
@@ -173,7 +173,7 @@ const FIRST_RULE: usize = 2;
 enum Moment {
     Second(u32),
     Outside,
-    Unknown(NoTime),
+    Unknown(MissingTime),
 }
 
 impl Tally {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::query::Rule;
 use crate::series::CountSeries;
 use crate::severity::EntrySeverity;
-use crate::stamps::NoTime;
+use crate::stamps::MissingTime;
 
 /// The version of the serialized form of [`LogCounts`].
 pub const FORMAT_VERSION: u32 = 1;
@@ -34,7 +34,7 @@ pub struct LogCounts {
     /// Number of matching entries before the start or after the end of the run.
     pub outside: u64,
     /// Number of matching entries whose time is unknown, by reason. Apart from `entries`, no other count includes them.
-    pub without_time: BTreeMap<NoTime, u64>,
+    pub without_time: BTreeMap<MissingTime, u64>,
     /// Number of entries of a followed log that have no usable stamp. Their time is that of their arrival.
     #[serde(default)]
     pub by_arrival: u64,

@@ -12,7 +12,7 @@ use std::ops::Range;
 use crate::access::{AccessRecord, DurationUnit, read_access};
 use crate::header::{self, Header};
 use crate::severity::EntrySeverity;
-use crate::stamps::{EntryTime, NoTime, Notation, StampReader, StampSettings};
+use crate::stamps::{EntryTime, MissingTime, Notation, StampReader, StampSettings};
 use crate::traces::{TraceKey, TraceReader, is_crash_start};
 use continuation::Continuation;
 use json::{JsonEntry, JsonTime};
@@ -131,7 +131,7 @@ impl EntryReader {
         self.finish(&mut emit);
         let header =
             if is_crash_start(line) { header::of_crash(line) } else { header::split_unstamped(line) };
-        self.open(line, header, None, EntryTime::Unavailable(NoTime::NoStamp), context);
+        self.open(line, header, None, EntryTime::Unavailable(MissingTime::NoStamp), context);
     }
 
     /// Adds a record of several lines. Its further lines belong to the same entry as its first line.
@@ -198,7 +198,7 @@ impl EntryReader {
 
     fn open_json(&mut self, entry: JsonEntry, context: LineContext) {
         let time = match entry.time {
-            JsonTime::Missing => EntryTime::Unavailable(NoTime::NoStamp),
+            JsonTime::Missing => EntryTime::Unavailable(MissingTime::NoStamp),
             JsonTime::UnixNs(unix_ns) => EntryTime::UnixNs(unix_ns),
             JsonTime::Text(text) => self.stamps.read_whole(&text),
         };

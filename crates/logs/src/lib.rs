@@ -117,6 +117,8 @@ pub use offset::{StampOffset, find_offset};
 pub use query::{Query, QueryError, Rule};
 pub use series::CountSeries;
 pub use severity::EntrySeverity;
-pub use stamps::{EntryTime, FoundStamp, NoTime, Notation, StampReader, StampSettings, UnknownZone, Zone};
+pub use stamps::{
+    EntryTime, FoundStamp, MissingTime, Notation, StampReader, StampSettings, UnknownZone, Zone,
+};
 pub use templates::{Miner, MinerSettings, TemplateId};
 pub use traces::TraceKey;

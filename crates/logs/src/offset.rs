@@ -7,7 +7,7 @@
 use crate::entries::{EntryReader, LineContext};
 use crate::envelopes::{Envelope, Unwrapper};
 use crate::lines::LineSplitter;
-use crate::stamps::{EntryTime, NoTime, StampSettings, Zone};
+use crate::stamps::{EntryTime, MissingTime, StampSettings, Zone};
 
 /// Offsets are multiples of a quarter of an hour.
 const QUARTER_NS: i64 = 15 * 60 * 1_000_000_000;
@@ -58,10 +58,10 @@ pub fn find_offset(bytes: &[u8], envelope: Option<Envelope>, arrival_unix_ns: i6
     for (time, as_utc) in times.iter().zip(&utc_times).rev() {
         match (time, as_utc) {
             (EntryTime::UnixNs(_), _) => return StampOffset::Stated,
-            (EntryTime::Unavailable(NoTime::NoZone), EntryTime::UnixNs(unix_ns)) => {
+            (EntryTime::Unavailable(MissingTime::NoZone), EntryTime::UnixNs(unix_ns)) => {
                 return offset(unix_ns.saturating_sub(arrival_unix_ns));
             }
-            (EntryTime::Unavailable(NoTime::NoZone | NoTime::NoStamp), _) => {}
+            (EntryTime::Unavailable(MissingTime::NoZone | MissingTime::NoStamp), _) => {}
         }
     }
     StampOffset::NoStamp

@@ -84,24 +84,24 @@ pub enum EntryTime {
     /// Nanoseconds since 1970.
     UnixNs(i64),
     /// Unknown.
-    Unavailable(NoTime),
+    Unavailable(MissingTime),
 }
 
 /// Why the time of an entry is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NoTime {
+pub enum MissingTime {
     /// The entry has no stamp in a known notation.
     NoStamp,
     /// The stamp has no UTC offset, and the time zone is not known.
     NoZone,
 }
 
-impl std::fmt::Display for NoTime {
+impl std::fmt::Display for MissingTime {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            NoTime::NoStamp => "no stamp in a known notation",
-            NoTime::NoZone => "the stamp has no offset; specify the time zone of the log",
+            MissingTime::NoStamp => "no stamp in a known notation",
+            MissingTime::NoZone => "the stamp has no offset; specify the time zone of the log",
         })
     }
 }
@@ -194,7 +194,7 @@ impl StampReader {
     /// The time in a text that consists of a stamp, such as a field of a JSON object.
     pub fn read_whole(&mut self, text: &str) -> EntryTime {
         let found = self.read_at(text.as_bytes(), 0);
-        found.map_or(EntryTime::Unavailable(NoTime::NoStamp), |found| found.time)
+        found.map_or(EntryTime::Unavailable(MissingTime::NoStamp), |found| found.time)
     }
 
     fn find_at(&mut self, line: &[u8], place: Place) -> Option<FoundStamp> {
@@ -239,7 +239,7 @@ impl StampReader {
         let offset = match (clock.offset, &self.settings.zone) {
             (Offset::Seconds(seconds), _) => jiff::tz::Offset::from_seconds(seconds).ok()?,
             (Offset::Missing, Some(_)) => self.zone_offset(civil)?,
-            (Offset::Missing, None) => return Some(EntryTime::Unavailable(NoTime::NoZone)),
+            (Offset::Missing, None) => return Some(EntryTime::Unavailable(MissingTime::NoZone)),
         };
         let timestamp = offset.to_timestamp(civil).ok()?;
         i64::try_from(timestamp.as_nanosecond()).ok().map(EntryTime::UnixNs)

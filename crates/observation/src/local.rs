@@ -189,10 +189,10 @@ fn add_process(root: &ProcRoot, entry: &Found, process: &FoundProcess, selected:
     for source in &entry.sources {
         let is_jvm = source.name.starts_with("jvm:");
         match &source.availability {
-            SourceAvailability::Available | SourceAvailability::Partly { .. } if is_jvm => {
+            SourceAvailability::Available | SourceAvailability::Limited { .. } if is_jvm => {
                 add_jvm(root, process.pid, selected);
             }
-            SourceAvailability::Available | SourceAvailability::Partly { .. } => {}
+            SourceAvailability::Available | SourceAvailability::Limited { .. } => {}
             SourceAvailability::Unavailable { .. } => selected.refuse(line(source, &process.command)),
         }
     }
@@ -201,8 +201,8 @@ fn add_process(root: &ProcRoot, entry: &Found, process: &FoundProcess, selected:
 fn line(source: &ObservableSource, about: &str) -> SourceLine {
     let state = match &source.availability {
         SourceAvailability::Available => LineState::Watched,
-        SourceAvailability::Partly { missing, advice } => {
-            LineState::Partly { missing: missing.clone(), advice: advice.clone() }
+        SourceAvailability::Limited { missing, advice } => {
+            LineState::Limited { missing: missing.clone(), advice: advice.clone() }
         }
         SourceAvailability::Unavailable { reason, advice } => {
             LineState::NotWatched { reason: reason.clone(), advice: advice.clone() }

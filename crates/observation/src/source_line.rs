@@ -8,7 +8,7 @@ pub enum LineState {
     /// It is watched completely.
     Watched,
     /// It is watched, but some metrics are missing.
-    Partly {
+    Limited {
         /// What is missing.
         missing: String,
         /// What would enable it.
@@ -54,7 +54,7 @@ impl SourceLine {
     #[must_use]
     pub fn is_watched(&self) -> bool {
         match self.state {
-            LineState::Watched | LineState::Partly { .. } => true,
+            LineState::Watched | LineState::Limited { .. } => true,
             LineState::NotWatched { .. } => false,
         }
     }
@@ -68,7 +68,7 @@ impl fmt::Display for SourceLine {
         }
         match &self.state {
             LineState::Watched => write!(f, ": watched"),
-            LineState::Partly { missing, advice } => write!(f, ": watched, without {missing}; {advice}"),
+            LineState::Limited { missing, advice } => write!(f, ": watched, without {missing}; {advice}"),
             LineState::NotWatched { reason, advice } if advice.is_empty() => {
                 write!(f, ": not watched, because {reason}")
             }

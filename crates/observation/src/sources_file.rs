@@ -23,7 +23,7 @@ struct SourcesFile<'l> {
 struct Source<'l> {
     name: &'l str,
     about: &'l str,
-    /// `watched`, `partly` or `not-watched`.
+    /// `watched`, `limited` or `not-watched`.
     state: &'static str,
     /// What is missing, or why the source is not watched.
     reason: &'l str,
@@ -34,7 +34,7 @@ impl<'l> Source<'l> {
     fn of(line: &'l SourceLine) -> Source<'l> {
         let (state, reason, advice) = match &line.state {
             LineState::Watched => ("watched", "", ""),
-            LineState::Partly { missing, advice } => ("partly", missing.as_str(), advice.as_str()),
+            LineState::Limited { missing, advice } => ("limited", missing.as_str(), advice.as_str()),
             LineState::NotWatched { reason, advice } => ("not-watched", reason.as_str(), advice.as_str()),
         };
         Source { name: &line.name, about: &line.about, state, reason, advice }

@@ -192,7 +192,7 @@ pub struct GroupShared {
     /// Whether the time of the group's level or schedule of arrivals is over, so that its users end after the current sample.
     pub over: AtomicBool,
     /// Whether an arrival of the group has been dropped.
-    pub gave_up: AtomicBool,
+    pub has_dropped_arrival: AtomicBool,
 }
 
 impl GroupShared {
@@ -212,7 +212,7 @@ impl GroupShared {
             members: AtomicU32::new(0),
             member_ended: Notify::new(),
             over: AtomicBool::new(false),
-            gave_up: AtomicBool::new(false),
+            has_dropped_arrival: AtomicBool::new(false),
         }
     }
 }

@@ -60,7 +60,7 @@ pub struct UserState {
     /// Whether the user continues (JMeter's `running`).
     pub running: bool,
     /// Whether a processor failed on the current sample, see [`UserState::abandon_sample`].
-    pub gave_up: bool,
+    pub sample_abandoned: bool,
     /// When the group's schedule ends this user.
     pub end_time: Option<Nanos>,
     /// Sleep time requested by scripts, in nanoseconds. Scripts continue as if this time had passed already; the user waits
@@ -103,7 +103,7 @@ impl UserState {
             token_variable: None,
             action: LogicalAction::Continue,
             running: true,
-            gave_up: false,
+            sample_abandoned: false,
             end_time: None,
             owed_ns: 0,
             interrupt_at: None,
@@ -120,7 +120,7 @@ impl UserState {
     /// Skips the rest of the current sample after a processor failed for which JMeter throws an exception. A sampler that
     /// has not started is skipped; a finished result is not passed to assertions, listeners or transactions.
     pub fn abandon_sample(&mut self, why: &str) {
-        self.gave_up = true;
+        self.sample_abandoned = true;
         let line = format!("Error while processing sampler: '{}': {why}", self.sampler_name);
         self.log(LogLevel::Error, &line);
     }

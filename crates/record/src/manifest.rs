@@ -195,7 +195,7 @@ pub struct Outcome {
     /// Number of started users that were not part of the load: those of setUp and tearDown thread groups, and of groups without
     /// requests.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub users_apart: u64,
+    pub users_without_load: u64,
     /// Health of the generator.
     pub generator: GeneratorFacts,
     /// The open workloads of the run.

@@ -12,13 +12,13 @@ pub(crate) fn rank(caveat: &Caveat) -> u8 {
         | Caveat::CoresAbandoned { .. }
         | Caveat::ManyErrors { .. }
         | Caveat::NoSamples
-        | Caveat::RecordCut
+        | Caveat::RecordTailMissing
         | Caveat::DroppedByTool { .. }
         | Caveat::FailedMissing { .. }
         | Caveat::OmittedRequests(_)
         | Caveat::BadRows { .. } => 1,
         // Ranked first, because the run directory of the same run gives different figures.
-        Caveat::OneClock => 0,
+        Caveat::OnlyActualStarts => 0,
         Caveat::GeneratorBusy { .. }
         | Caveat::GeneratorStalled { .. }
         | Caveat::RecorderStalled { .. }

@@ -18,7 +18,7 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 ///
 /// # Lifetime of changes
 /// An access borrows the user and is dropped before the script continues. The changes that a script has made are stored in the
-/// [`OpenSampler`] and apply to the current sample. The following changes also apply to the user's later samples, as in JMeter:
+/// [`ScriptableSampler`] and apply to the current sample. The following changes also apply to the user's later samples, as in JMeter:
 ///
 /// * changes of cookies,
 /// * [`remove_arguments`](Self::remove_arguments) of arguments of the plan,
@@ -33,7 +33,7 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 ///
 /// ```
 /// use busyhour_program::user::UserState;
-/// use busyhour_request::{OpenSampler, RequestAccess, RequestText, access, open, opened};
+/// use busyhour_request::{ScriptableSampler, RequestAccess, RequestText, access, open, opened};
 /// # use busyhour_request::{RequestArgument, RequestCookie, RequestFile, RequestFlag};
 ///
 /// #[derive(Debug)]
@@ -42,7 +42,7 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 ///     headers: Vec<(String, String)>,
 /// }
 ///
-/// impl OpenSampler for Sampler {
+/// impl ScriptableSampler for Sampler {
 ///     fn request<'a>(&'a mut self, _user: &'a mut UserState) -> Box<dyn RequestAccess + 'a> {
 ///         Box::new(Request { sampler: self })
 ///     }
@@ -139,21 +139,21 @@ pub trait RequestAccess {
 
 /// A sampler that scripts can access. Its protocol stores it in the user for the duration of one sample, with [`open`], and
 /// reads the changes when it sends the request, with [`opened`].
-pub trait OpenSampler: Any + fmt::Debug {
+pub trait ScriptableSampler: Any + fmt::Debug {
     /// The request with all changes so far. Texts are evaluated for `user`.
     fn request<'a>(&'a mut self, user: &'a mut UserState) -> Box<dyn RequestAccess + 'a>;
 }
 
 /// The value in [`UserState::request`].
-struct Opened(Box<dyn OpenSampler>);
+struct Opened(Box<dyn ScriptableSampler>);
 
 /// Gives scripts access to the current sampler until the end of its sample.
-pub fn open(user: &mut UserState, sampler: Box<dyn OpenSampler>) {
+pub fn open(user: &mut UserState, sampler: Box<dyn ScriptableSampler>) {
     user.request = Some(Box::new(Opened(sampler)));
 }
 
 /// The sampler that was stored with [`open`], if it has the type `T`.
-pub fn opened<T: OpenSampler>(user: &UserState) -> Option<&T> {
+pub fn opened<T: ScriptableSampler>(user: &UserState) -> Option<&T> {
     let sampler: &dyn Any = &*user.request.as_ref()?.downcast_ref::<Opened>()?.0;
     sampler.downcast_ref()
 }

@@ -114,7 +114,8 @@ pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun,
     let Tallied { tally, labels, inputs, start_ms, .. } = tallied;
     let mut facts = facts_of_inputs(&inputs, start_ms);
     if let Some((_, manifest)) = &dir {
-        facts = RunFacts { record_cut: facts.record_cut, ..RunFacts::from_manifest(manifest) };
+        facts =
+            RunFacts { record_tail_missing: facts.record_tail_missing, ..RunFacts::from_manifest(manifest) };
     }
     let tick_ns = inputs.iter().map(|input| input.form.duration_step_ns()).max().unwrap_or(1);
     let mut random = reading.seed.map(Xoshiro256PlusPlus::seed_from_u64);

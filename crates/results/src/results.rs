@@ -113,7 +113,7 @@ impl Results {
 
     /// Whether all inputs have only actual starts, in whole ms. Response times then equal service times.
     #[must_use]
-    pub fn one_clock(&self) -> bool {
+    pub fn only_actual_starts(&self) -> bool {
         self.sources.iter().all(|source| source.run_anchor_ns().is_none())
     }
 
@@ -229,11 +229,14 @@ impl Results {
         mut see: impl FnMut(&Sample<'_>),
         progress: &mut dyn FnMut(u64),
     ) -> Result<Aggregated, ResultsError> {
-        let (start_s, start_known, one_clock) = (self.start_s, self.start_known, self.one_clock());
+        let (start_s, start_known, only_actual_starts) =
+            (self.start_s, self.start_known, self.only_actual_starts());
         let window = settings.window_s.map(|window| self.instants(window));
         let origin_ms = self.wall_anchor_ms();
-        let aggregator =
-            Aggregator::new(self.labels.clone(), TotalsSettings { one_clock, apdex: settings.apdex, window });
+        let aggregator = Aggregator::new(
+            self.labels.clone(),
+            TotalsSettings { only_actual_starts, apdex: settings.apdex, window },
+        );
         let aggregator = std::cell::RefCell::new(aggregator);
         let mut sample = |sample: &Sample<'_>| {
             let mut aggregator = aggregator.borrow_mut();
@@ -250,7 +253,7 @@ impl Results {
             self.read_with_visitor(&mut Visitor { sample: &mut sample, arrival: &mut arrival }, progress)?;
         let mut aggregator = aggregator.into_inner();
         aggregator.close_all();
-        Ok(Aggregated { aggregator, end, origin_ms, start_s, start_known, one_clock })
+        Ok(Aggregated { aggregator, end, origin_ms, start_s, start_known, only_actual_starts })
     }
 
     /// The start of the run in ms since 1970, as far as it is known before reading.
@@ -268,7 +271,7 @@ struct Aggregated {
     /// The expected start of the run in seconds from the origin.
     start_s: u64,
     start_known: bool,
-    one_clock: bool,
+    only_actual_starts: bool,
 }
 
 impl Aggregated {
@@ -281,7 +284,7 @@ impl Aggregated {
 
     /// The totals, with times that count from the start of the run.
     fn into_replay(self) -> ReplayedRun {
-        let Aggregated { aggregator, mut end, origin_ms, start_s, start_known, one_clock } = self;
+        let Aggregated { aggregator, mut end, origin_ms, start_s, start_known, only_actual_starts } = self;
         let start_s = match aggregator.first_start() {
             // Seconds were divided according to the expected start, so times can only be moved by whole seconds.
             Some(first) if !start_known => first.second(),
@@ -290,7 +293,7 @@ impl Aggregated {
         let mut totals = aggregator.finish(Vec::new());
         totals.users = std::mem::take(&mut end.users);
         totals.name_groups(&end.names);
-        if one_clock {
+        if only_actual_starts {
             sort_groups(&mut totals.groups);
         }
         totals.move_origin(start_s);

@@ -30,10 +30,10 @@ pub fn facts_of_inputs(inputs: &[InputFacts], wall_anchor_ms: i64) -> RunFacts {
     RunFacts {
         source,
         wall_anchor_ms: if is_undated { 0 } else { wall_anchor_ms },
-        record_cut: inputs.iter().any(|input| input.cut_at.is_some()),
+        record_tail_missing: inputs.iter().any(|input| input.cut_at.is_some()),
         inputs: inputs.iter().map(input_summary).collect(),
         other_tool,
-        one_clock: inputs.iter().any(|input| input.form != LogForm::Run),
+        only_actual_starts: inputs.iter().any(|input| input.form != LogForm::Run),
         ..RunFacts::default()
     }
 }

@@ -143,7 +143,7 @@ fn summarised(
     let manifest = run.as_ref().map(RunDir::read_manifest).transpose()?;
     let facts = |replay: &ReplayedRun| match &manifest {
         Some(manifest) => RunFacts {
-            record_cut: replay.end.cut_at.is_some(),
+            record_tail_missing: replay.end.cut_at.is_some(),
             record_end: run.as_ref().and_then(|dir| record_end(dir, manifest, replay)),
             ..RunFacts::from_manifest(manifest)
         },
@@ -188,7 +188,7 @@ fn summarised(
         _ => {
             let Reading { replay, starts } = reading;
             summary.add_arrivals(verdict(starts, &summary, options.load));
-            if summary.run.one_clock {
+            if summary.run.only_actual_starts {
                 summary.assess_result_file(&replay.totals, options.load == LogLoad::Open);
             }
         }

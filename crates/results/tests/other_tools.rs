@@ -82,7 +82,7 @@ fn compressed_and_truncated_files_are_read() {
     assert_eq!((read.run.inputs[0].form.as_str(), read.total.samples), ("Gatling log (binary), gzip", 50));
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     let read = summary(&path).unwrap();
-    assert!(read.total.samples < 50 && read.run.record_cut, "{:?}", read.run.inputs);
+    assert!(read.total.samples < 50 && read.run.record_tail_missing, "{:?}", read.run.inputs);
     let mut broken = bytes;
     broken[0x90] = 9;
     std::fs::write(&path, broken).unwrap();

@@ -63,7 +63,7 @@ impl Aggregator {
             other_samples: 0,
             errors: ErrorKinds::default(),
             warmup: 0,
-            seconds: OpenSeconds::new(settings.one_clock),
+            seconds: OpenSeconds::new(settings.only_actual_starts),
             slowest: Slowest::default(),
             started: Some(SecondCounts::default()),
             offered: Some(SecondCounts::default()),

@@ -83,7 +83,7 @@ pub use second_point::{SecondPoint, SecondTimes};
 pub use seconds::{ClosedSeconds, HELD_SAMPLES_MAX, HeldPart, Second, SecondsPart};
 pub use slowest::{SLOWEST_MAX, SlowRequest};
 pub use snapshot::{
-    CODES_MAX, CodeCount, FailureCount, OTHER_CODES, OpenSecond, OutcomeTimes, RunOver, SecondArrivals,
+    ArrivalsInSecond, CODES_MAX, CodeCount, FailureCount, OTHER_CODES, OpenSecond, OutcomeTimes, RunOver,
     SecondUsers, Snapshot, SnapshotMaker, SnapshotReceiver, SnapshotRow, SnapshotSender, TimeCounts,
     counted_row, snapshot_channel,
 };

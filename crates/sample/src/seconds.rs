@@ -80,15 +80,20 @@ pub struct ClosedSeconds {
     pub points: Vec<SecondPoint>,
     /// Time series in slices of several seconds.
     pub over_time: OverTime,
-    one_clock: bool,
+    only_actual_starts: bool,
     /// Times of the second that is being closed; its memory is reused.
     times: Vec<u64>,
 }
 
 impl ClosedSeconds {
-    /// Series without seconds. With `one_clock`, response times equal service times.
-    pub fn new(one_clock: bool) -> ClosedSeconds {
-        ClosedSeconds { points: Vec::new(), over_time: OverTime::new(), one_clock, times: Vec::new() }
+    /// Series without seconds. With `only_actual_starts`, response times equal service times.
+    pub fn new(only_actual_starts: bool) -> ClosedSeconds {
+        ClosedSeconds {
+            points: Vec::new(),
+            over_time: OverTime::new(),
+            only_actual_starts,
+            times: Vec::new(),
+        }
     }
 
     /// Adds a second, which must not be before the previous one.
@@ -102,7 +107,7 @@ impl ClosedSeconds {
         }
         second.times_of_requests(|(_, response)| *response, &mut self.times);
         let response = SecondTimes::of(&mut self.times, second.response_ns);
-        let service = if self.one_clock {
+        let service = if self.only_actual_starts {
             response
         } else {
             second.times_of_requests(|(service, _)| *service, &mut self.times);
@@ -135,7 +140,7 @@ pub struct OpenSeconds {
 }
 
 impl OpenSeconds {
-    pub fn new(one_clock: bool) -> OpenSeconds {
+    pub fn new(only_actual_starts: bool) -> OpenSeconds {
         OpenSeconds {
             open: VecDeque::new(),
             open_from: 0,
@@ -143,7 +148,7 @@ impl OpenSeconds {
             closed: VecDeque::new(),
             watermark: Nanos::ZERO,
             late: 0,
-            done: ClosedSeconds::new(one_clock),
+            done: ClosedSeconds::new(only_actual_starts),
         }
     }
 

@@ -13,5 +13,5 @@ mod time_counts;
 pub use channel::{RunOver, SnapshotReceiver, SnapshotSender, snapshot_channel};
 pub use maker::{OpenSecond, SnapshotMaker, counted_row};
 pub use row::{CODES_MAX, CodeCount, FailureCount, OTHER_CODES, OutcomeTimes, SnapshotRow};
-pub use second::{SecondArrivals, SecondUsers, Snapshot};
+pub use second::{ArrivalsInSecond, SecondUsers, Snapshot};
 pub use time_counts::TimeCounts;

@@ -11,7 +11,7 @@ use crate::time_distribution::{ElapsedMs, TimeDistribution};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TotalsSettings {
     /// Whether intended starts are unknown. Response times then equal service times and are counted only once.
-    pub one_clock: bool,
+    pub only_actual_starts: bool,
     /// The limits of the Application Performance Index.
     pub apdex: ApdexLimits,
     /// The window, from its start (inclusive) to its end (exclusive): only samples that start in it are counted. `None` if all
@@ -78,7 +78,7 @@ impl Totals {
         self.bytes = self.bytes.saturating_add(sample.sizes.bytes());
         self.sent_bytes = self.sent_bytes.saturating_add(sample.sizes.sent_bytes);
         let response_ns = sample.response_ns();
-        if !settings.one_clock {
+        if !settings.only_actual_starts {
             self.service.add(sample.service_ns());
         }
         self.response.add(response_ns);
@@ -96,7 +96,7 @@ impl Totals {
 
     /// If only response times were counted, copies them to the service times.
     pub fn finish(&mut self, settings: &TotalsSettings) {
-        if settings.one_clock {
+        if settings.only_actual_starts {
             self.service = self.response.clone();
         }
     }

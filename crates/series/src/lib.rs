@@ -28,6 +28,6 @@ pub use latest::LatestValue;
 pub use mark::{Mark, MarkKind};
 pub use metric::{Metric, MetricKind};
 pub use program_names::ProgramNames;
-pub use rates::CounterRates;
+pub use rates::CounterIncreases;
 pub use series_set::{SeriesData, SeriesQuery, SeriesSet, read_series};
 pub use state::SourceState;

@@ -8,7 +8,7 @@ use busyhour_sample::Nanos;
 /// the new total (the rule of Prometheus' `rate`). Events that were counted between the previous reading and the
 /// restart are lost.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CounterRates {
+pub struct CounterIncreases {
     previous: Option<(Nanos, f64)>,
     resets: u64,
 }
@@ -24,7 +24,7 @@ pub struct Increase {
     pub amount: f64,
 }
 
-impl CounterRates {
+impl CounterIncreases {
     /// The increase since the previous total; `None` for the first total, and if `time` is not after the previous time.
     pub fn next_total(&mut self, time: Nanos, total: f64) -> Option<Increase> {
         let previous = self.previous;
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn resets_count_from_zero_and_times_must_increase() {
-        let mut rates = CounterRates::default();
+        let mut rates = CounterIncreases::default();
         let mut next = |second: u64, total| {
             rates.next_total(Nanos(second * 1_000_000_000), total).map(|increase| increase.amount)
         };

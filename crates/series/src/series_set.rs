@@ -9,7 +9,7 @@ use busyhour_sample::Nanos;
 use super::condense::{Condenser, SeriesPoint};
 use super::decoder::{DamagedEnd, SeriesEvent, SeriesFileError, SeriesReader};
 use super::format::{FileStart, SeriesInfo, StateChange, UnavailableInfo};
-use super::rates::CounterRates;
+use super::rates::CounterIncreases;
 use crate::mark::Mark;
 use crate::metric::MetricKind;
 
@@ -100,7 +100,7 @@ pub fn read_series(path: &Path, query: &SeriesQuery) -> Result<SeriesSet, Series
 
 /// The state of a series while it is read.
 struct Reading {
-    counter: Option<CounterRates>,
+    counter: Option<CounterIncreases>,
     /// Number of the series in the condenser; `None` if the query does not select the series.
     selected: Option<usize>,
 }
@@ -137,7 +137,7 @@ impl SeriesSet {
                     let is_selected = select(set.series.len()) && (query.select)(source, &info);
                     let selected = is_selected.then(|| condenser.add_series());
                     let is_counter = info.kind == MetricKind::Counter;
-                    readings.push(Reading { counter: is_counter.then(CounterRates::default), selected });
+                    readings.push(Reading { counter: is_counter.then(CounterIncreases::default), selected });
                     set.series.push(SeriesData {
                         info,
                         points: Vec::new(),

@@ -12,9 +12,9 @@ fn rank(caveat: &Caveat) -> Option<u8> {
     match caveat {
         Caveat::DroppedByTool { .. }
         | Caveat::FailedMissing { .. }
-        | Caveat::RecordCut
+        | Caveat::RecordTailMissing
         | Caveat::BadRows { .. }
-        | Caveat::NotTogether
+        | Caveat::InputsApart
         | Caveat::ManyErrors { .. } => Some(0),
         Caveat::OmittedRequests(_) => Some(1),
         Caveat::Arrivals(ArrivalCaveat::Stall { .. }) => Some(2),

@@ -48,7 +48,7 @@ pub enum ComparisonCaveat {
     /// Some runs have only service times, while others have response times.
     ClocksDiffer {
         /// Runs with service times only.
-        one_clock: Vec<String>,
+        only_actual_starts: Vec<String>,
     },
     /// The calculation is based on one run, which does not show the variation between runs.
     PlanFromOneRun,
@@ -133,9 +133,9 @@ impl ComparisonCaveat {
             ComparisonCaveat::CutShort { runs } => {
                 format!("these runs ended early: {}", runs.join(", "))
             }
-            ComparisonCaveat::ClocksDiffer { one_clock } => format!(
+            ComparisonCaveat::ClocksDiffer { only_actual_starts } => format!(
                 "some runs have no intended starts, so their response times are service times: {}",
-                one_clock.join(", ")
+                only_actual_starts.join(", ")
             ),
             ComparisonCaveat::PlanFromOneRun => {
                 "the calculation is based on one run, which does not show the variation between \
@@ -221,14 +221,14 @@ pub(super) fn of_runs<'a>(runs: impl Iterator<Item = &'a MeasuredRun> + Clone) -
     let cut = names(&|run| {
         let facts = &run.facts;
         let cut = !matches!(facts.end, Some(RunEnd::Completed | RunEnd::StoppedByPlan));
-        facts.record_cut || (facts.has_manifest && cut)
+        facts.record_tail_missing || (facts.has_manifest && cut)
     });
     if !cut.is_empty() {
         found.push(ComparisonCaveat::CutShort { runs: cut });
     }
-    let one_clock = names(&|run| run.facts.one_clock);
-    if !one_clock.is_empty() && one_clock.len() < runs.clone().count() {
-        found.push(ComparisonCaveat::ClocksDiffer { one_clock });
+    let only_actual_starts = names(&|run| run.facts.only_actual_starts);
+    if !only_actual_starts.is_empty() && only_actual_starts.len() < runs.clone().count() {
+        found.push(ComparisonCaveat::ClocksDiffer { only_actual_starts });
     }
     let width = runs.map(|run| run.bucket_width).fold(0.0, f64::max);
     if width > 0.002 {

@@ -1,6 +1,6 @@
 //! Accumulates the measured values of a criterion over a second, a window or the run.
 
-use busyhour_sample::{CodeCount, SecondArrivals, Snapshot, SnapshotRow, TimeCounts};
+use busyhour_sample::{ArrivalsInSecond, CodeCount, Snapshot, SnapshotRow, TimeCounts};
 
 use super::criterion::{Criterion, MeasuredTime, Subject, Unit, Window};
 
@@ -21,7 +21,7 @@ pub(super) struct Tally {
     users: Option<u32>,
     /// Maximum number of active users at any time.
     users_max: Option<u32>,
-    arrivals: Option<SecondArrivals>,
+    arrivals: Option<ArrivalsInSecond>,
     cov: Option<f64>,
 }
 

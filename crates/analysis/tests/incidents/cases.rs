@@ -51,7 +51,7 @@ fn summary(rows: &[Row], window_s: Option<(f64, f64)>) -> Summary {
     });
     let labels = Labels::new();
     // A result file contains one clock, and times in whole milliseconds since the first start.
-    let settings = TotalsSettings { one_clock: true, window, ..TotalsSettings::default() };
+    let settings = TotalsSettings { only_actual_starts: true, window, ..TotalsSettings::default() };
     let mut aggregator = Aggregator::new(labels.clone(), settings);
     for (at, row) in rows.iter().enumerate() {
         let start = Nanos::from_millis(ms_from_start(row.at_s) - first_ms);
@@ -72,7 +72,8 @@ fn summary(rows: &[Row], window_s: Option<(f64, f64)>) -> Summary {
         });
     }
     aggregator.close_all();
-    let facts = RunFacts { one_clock: true, wall_anchor_ms: 1_700_000_000_000, ..RunFacts::default() };
+    let facts =
+        RunFacts { only_actual_starts: true, wall_anchor_ms: 1_700_000_000_000, ..RunFacts::default() };
     Summary::new(facts, &aggregator.finish(Vec::new()))
 }
 

@@ -193,7 +193,7 @@ impl<P: Protocol> Dispatcher<'_, P> {
         let drops = matches!(self.workload.no_free_user, NoFreeUser::Drop | NoFreeUser::GrowOrDrop(_));
         if drops || !pool.wait(assignment) {
             let group = self.workload.groups[at].0;
-            self.core.run.groups[group as usize].gave_up.store(true, Ordering::Relaxed);
+            self.core.run.groups[group as usize].has_dropped_arrival.store(true, Ordering::Relaxed);
             let record = ArrivalRecord { group, scheduled, outcome: ArrivalOutcome::Discarded };
             self.core.record_arrival(&record);
         }
@@ -221,7 +221,7 @@ impl<P: Protocol> Dispatcher<'_, P> {
             if end > self.core.run.clock.now() {
                 self.core.timers.sleep_until(end).await;
             }
-            if !shared.gave_up.load(Ordering::Relaxed) {
+            if !shared.has_dropped_arrival.load(Ordering::Relaxed) {
                 shared.over.store(true, Ordering::Relaxed);
             }
         }

@@ -15,7 +15,7 @@ struct Run {
     orders: Mutex<Vec<Order>>,
 }
 
-impl Steering for Run {
+impl OrderHandler for Run {
     fn order(&self, order: Order, source: OrderSource) -> Result<(), OrderRefused> {
         assert_eq!(source, OrderSource::Page);
         if matches!(order, Order::Rate { factor } if factor > 100.0) {
@@ -43,7 +43,7 @@ struct Served {
 fn served() -> Served {
     let view = LiveView::default();
     let run = Arc::new(Run::default());
-    let steering: Arc<dyn Steering> = Arc::<Run>::clone(&run);
+    let steering: Arc<dyn OrderHandler> = Arc::<Run>::clone(&run);
     let settings = PageSettings { title: "Shop".into(), ..PageSettings::default() };
     let server = PageServer::start("127.0.0.1:0", &settings, &view, steering).unwrap();
     Served { server, observer: view.observer(), run }

@@ -77,7 +77,7 @@ fn entries_without_a_time_are_counted_with_the_reason() {
     let source = collector.add_source(None);
     collector.read(source, b"ERROR b\nERROR c\nfine\n");
     let counts = collector.finish();
-    assert_eq!(counts.without_time, BTreeMap::from([(NoTime::NoStamp, 2), (NoTime::NoZone, 1)]));
+    assert_eq!(counts.without_time, BTreeMap::from([(MissingTime::NoStamp, 2), (MissingTime::NoZone, 1)]));
     assert_eq!((counts.entries, counts.matching), (4, 0));
     assert!(counts.templates.is_empty());
 }

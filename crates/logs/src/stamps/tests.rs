@@ -103,7 +103,7 @@ fn a_number_after_a_stamp_is_no_offset() {
 #[test]
 fn a_stamp_without_an_offset_needs_a_zone() {
     let time = |line, zone| StampReader::new(settings(zone)).find(line).unwrap().time;
-    assert_eq!(time("2024-03-18 10:00:00 x", None), EntryTime::Unavailable(NoTime::NoZone));
+    assert_eq!(time("2024-03-18 10:00:00 x", None), EntryTime::Unavailable(MissingTime::NoZone));
     assert_eq!(time("2024-03-18 10:00:00Z x", None), EntryTime::UnixNs(1_710_756_000_000_000_000));
     let east = Zone::named("+02:00").unwrap();
     assert_eq!(time("2024-03-18 12:00:00 x", Some(east)), EntryTime::UnixNs(1_710_756_000_000_000_000));

@@ -15,7 +15,7 @@ fn available(name: impl Into<String>) -> ObservableSource {
 }
 
 fn partly(name: impl Into<String>, missing: &str, advice: &str) -> ObservableSource {
-    let availability = SourceAvailability::Partly { missing: missing.to_owned(), advice: advice.to_owned() };
+    let availability = SourceAvailability::Limited { missing: missing.to_owned(), advice: advice.to_owned() };
     ObservableSource { name: name.into(), availability }
 }
 

@@ -122,7 +122,7 @@ pub enum SourceAvailability {
     /// Completely.
     Available,
     /// Some metrics are missing.
-    Partly {
+    Limited {
         /// What is missing, and why.
         missing: String,
         /// What would enable it.
@@ -150,7 +150,7 @@ impl fmt::Display for ObservableSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.availability {
             SourceAvailability::Available => write!(f, "{}: watched", self.name),
-            SourceAvailability::Partly { missing, advice } => {
+            SourceAvailability::Limited { missing, advice } => {
                 write!(f, "{}: watched, without {missing}; {advice}", self.name)
             }
             SourceAvailability::Unavailable { reason, advice } => {

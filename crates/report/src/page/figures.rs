@@ -211,7 +211,7 @@ pub(super) fn distribution(summary: &Summary) -> Section {
                 "Response time counts from the intended start, service time from the actual start. The difference is waiting \
                  before the request was sent. "
             }
-            false if summary.run.one_clock => "The record contains only the actual start. ",
+            false if summary.run.only_actual_starts => "The record contains only the actual start. ",
             false => "All requests started at their intended time, so response and service time are equal. ",
         };
         let caption = html! {
@@ -239,7 +239,7 @@ pub(super) fn users(summary: &Summary, steps: Option<&Steps>) -> Section {
                 (thousands(most.1 as u64)) ", for the first time at " (duration(steps.begin_s(most.0)))
                 ". At any time at most " (quantity("users_max", thousands(summary.users_max.into())))
                 " were active."
-                @if summary.run.one_clock {
+                @if summary.run.only_actual_starts {
                     " A result file contains the number only with each sample: the last sample of a second counts, and \
                      in seconds without one at least the requests in flight."
                 }

@@ -414,7 +414,7 @@ pub fn write_sources(dir: &Path) {
         source(
             "process:812",
             "nginx (web server), target 127.0.0.1:80",
-            "partly",
+            "limited",
             "input and output",
             "run as its user or as root",
         ),

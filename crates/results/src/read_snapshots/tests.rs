@@ -1,7 +1,7 @@
 use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SaveConfig};
 use busyhour_sample::{
-    ActiveUsers, ArrivalOutcome, ArrivalRecord, Labels, Nanos, RunTotals, Sample, SampleFlags, SampleKind,
-    SampleOutcome, SampleSizes, SampleTimes, SecondArrivals, SnapshotReceiver, snapshot_channel,
+    ActiveUsers, ArrivalOutcome, ArrivalRecord, ArrivalsInSecond, Labels, Nanos, RunTotals, Sample,
+    SampleFlags, SampleKind, SampleOutcome, SampleSizes, SampleTimes, SnapshotReceiver, snapshot_channel,
 };
 
 use super::*;
@@ -142,7 +142,7 @@ fn snapshots_add_up_to_the_totals_live_and_from_the_record() {
     let live = received(&receiver);
     assert_eq!(receiver.lost(), 0);
     check(&live, &totals);
-    let arrivals = SecondArrivals { scheduled: 2, begun: 1, waited: 0, dropped: 1 };
+    let arrivals = ArrivalsInSecond { scheduled: 2, begun: 1, waited: 0, dropped: 1 };
     assert_eq!(live[2].arrivals, Some(arrivals));
 
     let mut again = Vec::new();

@@ -82,7 +82,7 @@ fn order_seconds(
     progress: &mut dyn FnMut(u64),
     held_max: usize,
 ) -> Result<(), ResultsError> {
-    let mut series = ClosedSeconds::new(found.one_clock);
+    let mut series = ClosedSeconds::new(found.only_actual_starts);
     let mut next = Some(0);
     while let Some(from) = next {
         let results = Results::open(ResultsInput::try_clone_all(inputs)?, read)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use busyhour_analysis::system::SubjectKind;
 use busyhour_sample::Nanos;
 use busyhour_series::{
-    CounterRates, MarkKind, MetricKind, ProgramNames, SeriesEvent, SeriesInfo, SourceState, StateChange,
+    CounterIncreases, MarkKind, MetricKind, ProgramNames, SeriesEvent, SeriesInfo, SourceState, StateChange,
     UnavailableInfo,
 };
 use rustc_hash::FxHashMap;
@@ -50,7 +50,7 @@ struct Use {
     /// Indices of tallies, and signs.
     tallies: Vec<(usize, f64)>,
     /// The state of a counter; `None` for gauges.
-    rates: Option<CounterRates>,
+    rates: Option<CounterIncreases>,
 }
 
 /// All subjects of a series file.
@@ -155,7 +155,7 @@ impl Subjects {
                 (tally, *sign)
             })
             .collect();
-        Some(Use { subject, tallies, rates: is_counter.then(CounterRates::default) })
+        Some(Use { subject, tallies, rates: is_counter.then(CounterIncreases::default) })
     }
 
     /// Stores the name of a program, which is a label of a metric without a figure.

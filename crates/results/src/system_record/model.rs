@@ -216,7 +216,7 @@ pub enum SourceOutcome {
     /// It was watched to the end.
     Watched,
     /// It was watched without some of its metrics.
-    Partly {
+    Limited {
         /// The missing metrics, as a noun phrase.
         missing: String,
         /// Advice on how to get the missing metrics.

@@ -20,7 +20,7 @@ const BYTES_MAX: u64 = 4 << 20;
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ListedState {
     Watched,
-    Partly,
+    Limited,
     NotWatched,
 }
 

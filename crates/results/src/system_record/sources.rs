@@ -79,8 +79,8 @@ fn row(name: &str, listed: Option<&ListedSource>) -> SourceRow {
 fn outcome(one: &ListedSource) -> SourceOutcome {
     match one.state {
         ListedState::Watched => SourceOutcome::Watched,
-        ListedState::Partly => {
-            SourceOutcome::Partly { missing: one.reason.clone(), advice: one.advice.clone() }
+        ListedState::Limited => {
+            SourceOutcome::Limited { missing: one.reason.clone(), advice: one.advice.clone() }
         }
         ListedState::NotWatched => {
             SourceOutcome::NotWatched { reason: one.reason.clone(), advice: one.advice.clone() }

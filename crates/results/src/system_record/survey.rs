@@ -6,7 +6,7 @@ use std::path::Path;
 
 use busyhour_sample::Nanos;
 use busyhour_series::{
-    CounterRates, DamagedEnd, FileStart, Mark, MetricKind, SeriesEvent, SeriesFileError, SeriesInfo,
+    CounterIncreases, DamagedEnd, FileStart, Mark, MetricKind, SeriesEvent, SeriesFileError, SeriesInfo,
     SeriesReader, StateChange, UnavailableInfo,
 };
 
@@ -30,7 +30,7 @@ pub(super) struct Surveyed {
     pub(super) seconds: f64,
     /// Times of the first and the last value in ns.
     times: Option<(u64, u64)>,
-    counter: Option<CounterRates>,
+    counter: Option<CounterIncreases>,
 }
 
 impl Surveyed {
@@ -45,7 +45,7 @@ impl Surveyed {
             increase: 0.0,
             seconds: 0.0,
             times: None,
-            counter: is_counter.then(CounterRates::default),
+            counter: is_counter.then(CounterIncreases::default),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::row::{FailureCount, OutcomeTimes, SnapshotRow};
-use super::second::{SecondArrivals, SecondUsers, Snapshot};
+use super::second::{ArrivalsInSecond, SecondUsers, Snapshot};
 use super::time_counts::TimeCounts;
 use crate::arrival::{ArrivalOutcome, ArrivalRecord};
 use crate::label_rows::{LabelRows, row_label};
@@ -48,7 +48,7 @@ pub struct OpenSecond {
     users: Option<SecondUsers>,
     /// The last end of a sample, and the number of active users at that time.
     last_users: (Nanos, u32),
-    arrivals: SecondArrivals,
+    arrivals: ArrivalsInSecond,
     late: u64,
 }
 
@@ -230,7 +230,7 @@ impl SnapshotMaker {
 
     /// Adds a complete second, which must not be before any previous one.
     pub fn put(&mut self, number: u64, mut second: OpenSecond, closed: &mut dyn FnMut(Snapshot)) {
-        self.has_arrivals |= second.arrivals != SecondArrivals::default();
+        self.has_arrivals |= second.arrivals != ArrivalsInSecond::default();
         self.close_before(number, None, closed);
         let at = self.open_at(number, closed);
         std::mem::swap(&mut self.open[at], &mut second);
@@ -292,7 +292,7 @@ impl SnapshotMaker {
                     if end - self.next > EMPTY_SECONDS_MAX {
                         self.next = end - 1;
                     }
-                    Snapshot { arrivals: Some(SecondArrivals::default()), ..Snapshot::default() }
+                    Snapshot { arrivals: Some(ArrivalsInSecond::default()), ..Snapshot::default() }
                 }
             };
             if !self.has_arrivals {

@@ -21,7 +21,7 @@ pub struct Snapshot {
     /// Active users; `None` if they are unknown.
     pub users: Option<SecondUsers>,
     /// Arrivals of open workloads; `None` if there were none in the run so far.
-    pub arrivals: Option<SecondArrivals>,
+    pub arrivals: Option<ArrivalsInSecond>,
     /// Regularity of the arrivals in the last ten seconds; `None` while there are too few arrivals.
     pub regularity: Option<LiveArrivals>,
     /// Number of samples in `rows` that reached the recorder after their own second was closed.
@@ -88,7 +88,7 @@ impl SecondUsers {
 
 /// Arrivals of open workloads in one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct SecondArrivals {
+pub struct ArrivalsInSecond {
     /// Number of arrivals scheduled in this second. If an arrival waited so long for a user that its second was already closed,
     /// it is counted in the second in which it was reported.
     pub scheduled: u64,
@@ -100,7 +100,7 @@ pub struct SecondArrivals {
     pub dropped: u64,
 }
 
-impl SecondArrivals {
+impl ArrivalsInSecond {
     /// The counts with the names that exporters use.
     #[must_use]
     pub const fn outcomes_so_far(&self) -> [(&'static str, u64); 4] {
@@ -113,7 +113,7 @@ impl SecondArrivals {
     }
 
     /// Adds the counts of another second or generator.
-    pub fn merge(&mut self, other: &SecondArrivals) {
+    pub fn merge(&mut self, other: &ArrivalsInSecond) {
         self.scheduled += other.scheduled;
         self.begun += other.begun;
         self.waited += other.waited;

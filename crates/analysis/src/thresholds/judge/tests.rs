@@ -1,5 +1,5 @@
 use busyhour_sample::{
-    LiveArrivals, OutcomeTimes, SampleKind, SecondArrivals, SecondUsers, SnapshotRow, TimeCounts,
+    ArrivalsInSecond, LiveArrivals, OutcomeTimes, SampleKind, SecondUsers, SnapshotRow, TimeCounts,
 };
 
 use super::*;
@@ -169,7 +169,7 @@ fn each_evaluates_every_label_separately() {
 #[test]
 fn criteria_on_arrivals_are_evaluated() {
     let at = |number: u64| Snapshot {
-        arrivals: Some(SecondArrivals { scheduled: 100, begun: 98, waited: 3, dropped: 2 }),
+        arrivals: Some(ArrivalsInSecond { scheduled: 100, begun: 98, waited: 3, dropped: 2 }),
         regularity: (number > 5).then(|| LiveArrivals { cov: 0.9 + number as f64 / 100.0, gaps: 900 }),
         ..second(number, Vec::new())
     };

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures};
 use busyhour_sample::{
-    ChangedFrom, ControlEvent, LiveArrivals, LoadChange, Nanos, OutcomeTimes, SampleKind, SecondArrivals,
+    ArrivalsInSecond, ChangedFrom, ControlEvent, LiveArrivals, LoadChange, Nanos, OutcomeTimes, SampleKind,
     SecondUsers, Snapshot, SnapshotRow, TimeCounts,
 };
 use ratatui::Terminal;
@@ -45,7 +45,7 @@ fn second(second: u64) -> Snapshot {
             sum: 6,
             samples: 1,
         }),
-        arrivals: Some(SecondArrivals {
+        arrivals: Some(ArrivalsInSecond {
             scheduled: 160,
             begun: 159,
             waited: 0,

@@ -62,7 +62,7 @@ fn state(run: &RunFacts, row: &SourceRow) -> Markup {
                 (mark("good", "watched"))
                 @if row.failures > 0 { span.about { "It failed " (counted(row.failures as u64, "time")) " in between." } }
             }
-            SourceOutcome::Partly { missing, advice } => {
+            SourceOutcome::Limited { missing, advice } => {
                 (mark("open", "watched in part"))
                 span.about { "Without " (shown_text(missing, REASON_MAX)) "." @if !advice.is_empty() { " " (reason(advice)) "." } }
             }
