@@ -72,7 +72,7 @@ impl Changes {
     }
 
     /// Λ', the expected number of arrivals of the share over time, with the changes.
-    pub fn expected(&self, process: &ArrivalProcess) -> ChangedRate {
+    pub fn expected(&self, process: &ArrivalProcess) -> CumulativeRate {
         let mut times: Vec<u64> = self.rates.iter().map(|change| change.at_ns).collect();
         times.extend(self.pauses.iter().flat_map(|(from, to)| [*from, *to]));
         times.sort_unstable();
@@ -88,7 +88,7 @@ impl Changes {
             let cumulative = points.last().map_or(0.0, |last| last.cumulative_at(base));
             points.push(Point { at_ns, cumulative, base, factor: factor_at(at_ns) });
         }
-        ChangedRate { process: process.clone(), size: self.share.size(), points }
+        CumulativeRate { process: process.clone(), size: self.share.size(), points }
     }
 
     /// The arrivals that a run of this share offers, with the changes.
@@ -101,7 +101,7 @@ impl Changes {
 
 /// Λ' of a share of a changed process, computed from Λ of the requested process.
 #[derive(Clone, Debug)]
-pub struct ChangedRate {
+pub struct CumulativeRate {
     process: ArrivalProcess,
     /// The size of the share, between 0 and 1.
     size: f64,
@@ -126,7 +126,7 @@ impl Point {
     }
 }
 
-impl ChangedRate {
+impl CumulativeRate {
     /// The expected number of arrivals in [0, t).
     pub fn cumulative(&self, at_ns: u64) -> f64 {
         let next = self.points.partition_point(|point| point.at_ns <= at_ns);

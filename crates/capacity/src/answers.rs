@@ -9,14 +9,14 @@ use crate::numbers::{figure, percent, two_digits};
 
 /// A value, with half the width of its confidence interval if it was simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AnswerValue {
+pub struct ResultValue {
     /// The value.
     pub value: f64,
     /// Half the width of the value's confidence interval; `None` if the value was not simulated.
     pub half: Option<f64>,
 }
 
-impl AnswerValue {
+impl ResultValue {
     fn exact(value: f64) -> Self {
         Self { value, half: None }
     }
@@ -46,11 +46,11 @@ pub struct ClassAnswer {
     /// Name of the class.
     pub name: String,
     /// Throughput, per second.
-    pub throughput_per_s: Option<AnswerValue>,
+    pub throughput_per_s: Option<ResultValue>,
     /// Mean response time.
-    pub response_s: Option<AnswerValue>,
+    pub response_s: Option<ResultValue>,
     /// Mean number of customers in the system.
-    pub customers: Option<AnswerValue>,
+    pub customers: Option<ResultValue>,
     /// Bounds on throughput and response time of a closed class; `None` for an open class.
     pub bounds: Option<Bounds>,
 }
@@ -62,9 +62,9 @@ pub struct StationAnswer {
     /// Whether the station has servers, so that it has a utilization.
     pub has_servers: bool,
     /// Mean share of the servers that are busy; `None` if it is unknown.
-    pub utilization: Option<AnswerValue>,
+    pub utilization: Option<ResultValue>,
     /// Mean number of customers at the station.
-    pub customers: Option<AnswerValue>,
+    pub customers: Option<ResultValue>,
 }
 
 /// The results for one combination of values.
@@ -91,9 +91,9 @@ impl From<&Solution> for Answer {
                 .iter()
                 .map(|class| ClassAnswer {
                     name: class.name.clone(),
-                    throughput_per_s: Some(AnswerValue::exact(class.throughput_per_s)),
-                    response_s: class.response_s.map(AnswerValue::exact),
-                    customers: Some(AnswerValue::exact(class.in_system)),
+                    throughput_per_s: Some(ResultValue::exact(class.throughput_per_s)),
+                    response_s: class.response_s.map(ResultValue::exact),
+                    customers: Some(ResultValue::exact(class.in_system)),
                     bounds: class.bounds,
                 })
                 .collect(),
@@ -103,8 +103,8 @@ impl From<&Solution> for Answer {
                 .map(|station| StationAnswer {
                     name: station.name.clone(),
                     has_servers: station.servers.is_some(),
-                    utilization: station.utilization.map(AnswerValue::exact),
-                    customers: Some(AnswerValue::exact(station.queue)),
+                    utilization: station.utilization.map(ResultValue::exact),
+                    customers: Some(ResultValue::exact(station.queue)),
                 })
                 .collect(),
             json: serde_json::json!({ "solution": solution }),
@@ -130,9 +130,9 @@ impl From<&SimulationResult> for Answer {
                 .iter()
                 .map(|class| ClassAnswer {
                     name: class.name.clone(),
-                    throughput_per_s: class.throughput_per_s.map(AnswerValue::estimated),
-                    response_s: class.response_s.map(AnswerValue::estimated),
-                    customers: class.customers.map(AnswerValue::estimated),
+                    throughput_per_s: class.throughput_per_s.map(ResultValue::estimated),
+                    response_s: class.response_s.map(ResultValue::estimated),
+                    customers: class.customers.map(ResultValue::estimated),
                     bounds: None,
                 })
                 .collect(),
@@ -143,8 +143,8 @@ impl From<&SimulationResult> for Answer {
                 .map(|station| StationAnswer {
                     name: station.name.clone(),
                     has_servers: station.total.utilization.is_some(),
-                    utilization: station.total.utilization.map(AnswerValue::estimated),
-                    customers: station.total.customers.map(AnswerValue::estimated),
+                    utilization: station.total.utilization.map(ResultValue::estimated),
+                    customers: station.total.customers.map(ResultValue::estimated),
                 })
                 .collect(),
             json: serde_json::json!({ "simulation": found }),
@@ -153,14 +153,14 @@ impl From<&SimulationResult> for Answer {
 }
 
 /// The reason why there is no result for a combination of values.
-pub enum Unanswered {
+pub enum NoResult {
     /// The model with these values cannot be simulated.
     Simulation(SimulationError),
     /// The model with these values has no solution.
     Unsolved(SolveError),
 }
 
-impl Unanswered {
+impl NoResult {
     /// A short text for a cell of a table.
     #[must_use]
     pub fn short(&self) -> String {
@@ -195,10 +195,10 @@ mod tests {
 
     #[test]
     fn intervals_have_two_digits() {
-        let reported = |value, half| AnswerValue { value, half: Some(half) }.text();
+        let reported = |value, half| ResultValue { value, half: Some(half) }.text();
         assert_eq!(reported(208.991_23, 0.4123), "208.991 ±0.41");
         assert_eq!(reported(1234.5, 37.8), "1234.5 ±38");
         assert_eq!(reported(1.0, f64::INFINITY), "1 ±–");
-        assert_eq!(AnswerValue::exact(0.05).times(1e3).text(), "50");
+        assert_eq!(ResultValue::exact(0.05).times(1e3).text(), "50");
     }
 }

@@ -21,11 +21,11 @@ mod utilization_file;
 mod vary;
 mod what_if;
 
-pub use answers::{Answer, AnswerValue, ClassAnswer, StationAnswer, Unanswered};
+pub use answers::{Answer, ClassAnswer, NoResult, ResultValue, StationAnswer};
 pub use error::{CapacityError, MeasurementsError, ModelFileError, WhatIfError};
 pub use measurements::{MeasurementSources, Measurements};
 pub use model_file::ModelFile;
 pub use page_map::{Page, PageMap};
 pub use pages_of_log::{LogOfPages, measure_pages};
 pub use vary::{Vary, vary};
-pub use what_if::{Point, Varied, WhatIf};
+pub use what_if::{Point, WhatIf, WhatIfResults};

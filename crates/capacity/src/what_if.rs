@@ -6,7 +6,7 @@ use busyhour_queueing::network::QueueingNetwork;
 use busyhour_queueing::solve::{SolveError, SolveSettings, solve};
 use busyhour_simulation::{SimulationSettings, simulate};
 
-use crate::answers::{Answer, Unanswered};
+use crate::answers::{Answer, NoResult};
 use crate::error::WhatIfError;
 use crate::model_file::{ModelFile, network_of};
 use crate::vary::{Vary, set};
@@ -19,21 +19,21 @@ pub struct Point {
     /// The values, in the order of the parameters.
     pub values: Vec<String>,
     /// The result, or the reason why there is none.
-    pub result: Result<Answer, Unanswered>,
+    pub result: Result<Answer, NoResult>,
 }
 
 /// A model and its results for all combinations of values.
-pub struct Varied {
+pub struct WhatIfResults {
     /// The model as it was read, without changed values.
     pub model: ModelFile,
     /// The results for all combinations; the last parameter varies fastest.
     pub points: Vec<Point>,
 }
 
-impl Varied {
+impl WhatIfResults {
     /// The reason why no combination has a result; `None` if at least one has.
     #[must_use]
-    pub fn unanswered(&self) -> Option<&Unanswered> {
+    pub fn unanswered(&self) -> Option<&NoResult> {
         let first = self.points.first()?.result.as_ref().err()?;
         self.points.iter().all(|point| point.result.is_err()).then_some(first)
     }
@@ -51,7 +51,7 @@ pub struct WhatIf<'a> {
 
 impl WhatIf<'_> {
     /// Solves or simulates the model, which was read from `path`, for all combinations of values.
-    pub fn evaluate(&self, model: ModelFile, path: &Path) -> Result<Varied, WhatIfError> {
+    pub fn evaluate(&self, model: ModelFile, path: &Path) -> Result<WhatIfResults, WhatIfError> {
         let count = self.vary.iter().map(|vary| vary.values.len()).try_fold(1_usize, usize::checked_mul);
         if count.is_none_or(|count| count > POINTS_MAX) {
             return Err(WhatIfError::TooMany(POINTS_MAX));
@@ -65,7 +65,7 @@ impl WhatIf<'_> {
                 Ok(Point { values, result: self.answer(&network) })
             })
             .collect::<Result<_, _>>()?;
-        Ok(Varied { model, points })
+        Ok(WhatIfResults { model, points })
     }
 
     fn combinations(&self) -> Vec<Vec<String>> {
@@ -106,14 +106,14 @@ impl WhatIf<'_> {
     }
 
     /// Solves the network if its solution is exact or if an approximation was requested; otherwise simulates the network.
-    fn answer(&self, network: &QueueingNetwork) -> Result<Answer, Unanswered> {
+    fn answer(&self, network: &QueueingNetwork) -> Result<Answer, NoResult> {
         if let Some(settings) = self.solve {
             match solve(network, settings) {
                 Ok(solution) => return Ok(Answer::from(&solution)),
                 Err(SolveError::NoProductForm(_)) => {}
-                Err(error) => return Err(Unanswered::Unsolved(error)),
+                Err(error) => return Err(NoResult::Unsolved(error)),
             }
         }
-        simulate(network, &self.simulation).map(|found| Answer::from(&found)).map_err(Unanswered::Simulation)
+        simulate(network, &self.simulation).map(|found| Answer::from(&found)).map_err(NoResult::Simulation)
     }
 }

@@ -1,4 +1,4 @@
-//! Runs JMeter's batch tests with the real binary; see `busyhour_standin::PEER_PLANS`.
+//! Runs JMeter's batch tests with the real binary; see `busyhour_standin::BATCH_TEST_PLANS`.
 //!
 //! The files belong to JMeter and must be next to the workspace (`../shared/jmeter-testfiles`); otherwise the test prints that it was
 //! skipped. `conformance/known-differences-peer.json` lists the plans that differ, with reasons; a plan that no longer differs must
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use busyhour_standin::{PEER_PLANS, PeerPlan, peer_files};
+use busyhour_standin::{BATCH_TEST_PLANS, BatchTestPlan, peer_files};
 
 /// Number of plans that run at the same time. Some plans wait for timers.
 const AT_ONCE: usize = 3;
@@ -26,8 +26,9 @@ fn plans_of_jmeters_tests_have_the_results_of_jmeter() {
     let known = std::fs::read(workspace.join("conformance/known-differences-peer.json")).unwrap();
     let known: BTreeMap<String, String> = serde_json::from_slice(&known).unwrap();
     let only = std::env::var("PEER_ONLY").unwrap_or_default();
-    let plans: Vec<PeerPlan> = PEER_PLANS.into_iter().filter(|plan| plan.name.contains(&only)).collect();
-    assert!(known.keys().all(|name| PEER_PLANS.iter().any(|plan| plan.name == *name)));
+    let plans: Vec<BatchTestPlan> =
+        BATCH_TEST_PLANS.into_iter().filter(|plan| plan.name.contains(&only)).collect();
+    assert!(known.keys().all(|name| BATCH_TEST_PLANS.iter().any(|plan| plan.name == *name)));
     let next = AtomicUsize::new(0);
     let problems = Mutex::new(Vec::new());
     std::thread::scope(|scope| {

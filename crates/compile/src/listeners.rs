@@ -7,7 +7,7 @@ use busyhour_processors::{
     AutoStop, AutoStopLimit, AutoStopSettings, Refusal, SaveResponses, SaveResponsesSettings,
 };
 use busyhour_program::element::Processor;
-use busyhour_record::{ColumnsFile, JtlColumn, SampleFilter, SaveConfig};
+use busyhour_record::{CustomColumns, JtlColumn, SampleFilter, SaveConfig};
 
 use crate::context::Context;
 use crate::elements::listeners::{ResultFileClass, SampleListenerClass};
@@ -78,7 +78,7 @@ pub(crate) fn save_config_of<'p>(
 /// The columns of a Flexible File Writer.
 fn columns<'p>(context: &mut Context<'p>, element: Element<'p>) -> SaveConfig {
     let mut text = |name: &str| context.now(element.text(name).unwrap_or_default());
-    let columns = ColumnsFile {
+    let columns = CustomColumns {
         columns: text("columns"),
         header: text("header"),
         footer: text("footer"),

@@ -45,6 +45,6 @@ pub use data_set::DataSet;
 pub use error::DemoError;
 pub use options::{BASE_PATH, ORIGINAL_IDLE_TIMEOUT, ShopOptions};
 pub use probe::{
-    ProbeOptions, ProbeRecord, ProbeServer, ProbeStall, ProbeStopper, STAMPS_MAX, STAMPS_VERSION,
+    ProbeOptions, ProbeRecord, ProbeServer, ProbeStopper, STAMPS_MAX, STAMPS_VERSION, ServerStall,
 };
 pub use server::{listen, run_blocking, serve};

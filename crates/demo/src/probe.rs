@@ -41,7 +41,7 @@ const BUSY_WAIT_NS: u64 = 1_000_000;
 /// A period in which the probe does not accept, read or answer anything, like a server in a long pause. Requests that
 /// become readable on open connections are still stamped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProbeStall {
+pub struct ServerStall {
     /// The start, relative to the first stamp.
     pub after: Duration,
     /// The duration.
@@ -52,7 +52,7 @@ pub struct ProbeStall {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbeOptions {
     /// The stalls, ordered by their start.
-    pub stalls: Vec<ProbeStall>,
+    pub stalls: Vec<ServerStall>,
     /// The time by which each response is delayed.
     pub delay: Duration,
 }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use busyhour_demo::{ProbeOptions, ProbeRecord, ProbeServer, ProbeStall, ProbeStopper, listen};
+use busyhour_demo::{ProbeOptions, ProbeRecord, ProbeServer, ProbeStopper, ServerStall, listen};
 
 struct Running {
     address: SocketAddr,
@@ -90,7 +90,7 @@ fn split_and_pipelined_requests_are_counted() {
 fn a_stall_sends_no_responses_and_stamps_connected_clients() {
     let length = Duration::from_millis(60);
     let probe = Running::start(ProbeOptions {
-        stalls: vec![ProbeStall { after: Duration::ZERO, length }],
+        stalls: vec![ServerStall { after: Duration::ZERO, length }],
         ..ProbeOptions::default()
     });
     let mut clients: Vec<TcpStream> = (0..3).map(|_| probe.connect()).collect();
@@ -109,7 +109,7 @@ fn a_stall_sends_no_responses_and_stamps_connected_clients() {
 #[test]
 fn in_a_stall_requests_have_stamps_and_new_clients_wait() {
     // It begins right after the first request, which is still answered, and outlasts the test.
-    let stall = ProbeStall { after: Duration::from_nanos(1), length: Duration::from_secs(3_600) };
+    let stall = ServerStall { after: Duration::from_nanos(1), length: Duration::from_secs(3_600) };
     let probe = Running::start(ProbeOptions { stalls: vec![stall], ..ProbeOptions::default() });
     let mut client = probe.connect();
     send_request(&mut client, GET);

@@ -34,7 +34,7 @@ const TURNS_PER_CALL: u32 = 2_000;
 
 /// A user's position in the program of its group.
 #[derive(Debug)]
-pub struct UserPlace {
+pub struct UserPosition {
     /// State of each controller of the group.
     pub states: Box<[ControllerState]>,
     /// Transactions ended by a jump (next loop, break), to be reported.
@@ -49,7 +49,7 @@ pub struct UserPlace {
     pub(crate) level: Option<Rc<CoreShare>>,
 }
 
-impl UserPlace {
+impl UserPosition {
     /// The position of a user before its first iteration.
     pub fn new(controllers: usize) -> Self {
         Self {
@@ -77,7 +77,7 @@ pub struct Walk<'a, P> {
     /// The group.
     pub group: &'a Group<P>,
     /// The user's position in the group.
-    pub place: &'a mut UserPlace,
+    pub place: &'a mut UserPosition,
     /// The user.
     pub user: &'a mut UserState,
     turns: u32,
@@ -94,7 +94,7 @@ pub const ROOT: ControllerId = ControllerId(0);
 
 impl<'a, P> Walk<'a, P> {
     /// A walk that continues from the user's position.
-    pub fn new(group: &'a Group<P>, place: &'a mut UserPlace, user: &'a mut UserState) -> Self {
+    pub fn new(group: &'a Group<P>, place: &'a mut UserPosition, user: &'a mut UserState) -> Self {
         Self { group, place, user, turns: 0 }
     }
 
@@ -182,12 +182,12 @@ impl<'a, P> Walk<'a, P> {
         }
         let current = self.state(id).current as usize;
         let Some((place, child)) = self.child(id, current) else {
-            if self.searched_in_vain(id, None) {
+            if self.has_searched_all_children(id, None) {
                 return Ok(Step::Answer(Next::Nothing));
             }
             return self.next_is_null(id);
         };
-        if self.searched_in_vain(id, Some(place)) {
+        if self.has_searched_all_children(id, Some(place)) {
             return Ok(Step::Answer(Next::Nothing));
         }
         match child {
@@ -212,7 +212,7 @@ impl<'a, P> Walk<'a, P> {
     fn current_returned_nothing(&mut self, id: ControllerId, child: ControllerId) {
         if self.is_done(child) {
             self.remove_current(id);
-        } else if self.moves_on_after_nothing(id) {
+        } else if self.continues_after_empty_child(id) {
             self.increment_current(id);
         }
     }

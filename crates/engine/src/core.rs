@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 
 use crate::open::ArrivalCounts;
-use crate::signs::{CoreSigns, Doing};
+use crate::signs::{CoreActivity, CoreStep};
 use crate::stalls::StallLog;
 use crate::suspended::SuspendedUsers;
 use crate::timers::Timers;
@@ -50,7 +50,7 @@ pub struct Core {
     /// When the next tick is due.
     next_tick: Cell<Nanos>,
     /// The signs of life that the supervisor reads.
-    pub(crate) signs: Arc<CoreSigns>,
+    pub(crate) signs: Arc<CoreActivity>,
     arrivals: Cell<ArrivalCounts>,
     /// When the second that is being measured began, and the CPU time of the thread at that time.
     second: Cell<Option<(Nanos, u64)>>,
@@ -111,7 +111,7 @@ impl Core {
     }
 
     /// Reports signs of life to a supervisor through `signs`.
-    pub(crate) fn with_signs(mut self, signs: Arc<CoreSigns>) -> Self {
+    pub(crate) fn with_signs(mut self, signs: Arc<CoreActivity>) -> Self {
         self.signs = signs;
         self
     }
@@ -220,7 +220,7 @@ impl Core {
             }
             let stop = self.run.stop();
             if stop == Stop::Now {
-                self.signs.set_doing(Doing::Dropping);
+                self.signs.set_doing(CoreStep::Dropping);
                 return;
             }
             if stop != reported {

@@ -12,6 +12,6 @@ pub enum Next {
     /// A transaction in parent mode: its state determines what to do.
     Transaction(ControllerId),
     /// Many turns found no sampler, or a lock is taken. Call again after other users have run, or when the lock of
-    /// [`crate::control::UserPlace::waits`] is free.
+    /// [`crate::control::UserPosition::waits`] is free.
     Yield,
 }

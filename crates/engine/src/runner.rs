@@ -31,7 +31,7 @@ pub use report::{CoreReport, RunReport};
 use supervisor::{Done, PanicGuard, Supervisor};
 use tokio::sync::mpsc;
 
-use crate::signs::CoreSigns;
+use crate::signs::CoreActivity;
 use crate::stalls::StallLog;
 
 /// The threads of the cores and the channels to them.
@@ -55,7 +55,7 @@ impl Cores {
         let (done, inbox) = blocking::channel();
         let (mut commands, mut threads) = (Vec::new(), Vec::new());
         let cores = u32::try_from(writers.len()).unwrap_or(1).max(1);
-        let signs: Vec<Arc<CoreSigns>> = (0..cores).map(|_| Arc::default()).collect();
+        let signs: Vec<Arc<CoreActivity>> = (0..cores).map(|_| Arc::default()).collect();
         for ((index, writer), signs) in (0..).zip(writers).zip(&signs) {
             let (send, receive) = mpsc::unbounded_channel();
             commands.push(send);
@@ -107,7 +107,7 @@ impl Cores {
                     waiting_for.remove(&core);
                 }
                 Some(Done::Failed(_) | Done::Ended(..)) => {
-                    shared.ask_to_stop(Stop::Now);
+                    shared.stop_by_plan(Stop::Now);
                     return false;
                 }
                 None => {

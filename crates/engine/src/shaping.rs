@@ -244,7 +244,7 @@ impl Timer for ThroughputShaping {
                 self.name
             );
             user.log(LogLevel::Warn, &line);
-            user.run.miss_starts(&self.name, late);
+            user.run.count_missed_starts(&self.name, late);
         }
         match next {
             Some(slot) => Delay { wait_ns: if slot > now { slot.since(now) } else { 0 }, slot: Some(slot) },

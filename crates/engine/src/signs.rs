@@ -14,7 +14,7 @@ const WIND_UP_NS: u64 = 10_000_000_000;
 
 /// What a core is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doing {
+pub(crate) enum CoreStep {
     /// The core runs users.
     Running = 0,
     /// The core has noticed the forced end and drops its users.
@@ -25,27 +25,27 @@ pub(crate) enum Doing {
 
 /// The signs of life of a running core.
 #[derive(Debug, Default)]
-pub(crate) struct CoreSigns {
+pub(crate) struct CoreActivity {
     /// When the core last ticked or dropped a user, in nanoseconds since the start of the run.
     last_tick_ns: AtomicU64,
-    /// A [`Doing`] as a number.
+    /// A [`CoreStep`] as a number.
     doing: AtomicU8,
 }
 
-impl CoreSigns {
+impl CoreActivity {
     /// Records a tick.
     pub(crate) fn tick(&self, now: Nanos) {
         self.last_tick_ns.store(now.0, Ordering::Relaxed);
     }
 
     /// Sets what the core is doing.
-    pub(crate) fn set_doing(&self, doing: Doing) {
+    pub(crate) fn set_doing(&self, doing: CoreStep) {
         self.doing.store(doing as u8, Ordering::Relaxed);
     }
 
     /// Whether the core drops its users.
     pub(crate) fn is_dropping(&self) -> bool {
-        self.doing.load(Ordering::Relaxed) == Doing::Dropping as u8
+        self.doing.load(Ordering::Relaxed) == CoreStep::Dropping as u8
     }
 
     /// When the core last ticked or dropped a user.
@@ -57,8 +57,8 @@ impl CoreSigns {
     /// have to wait for an evaluation on another thread, which uses the memory of the user.
     pub(crate) fn is_unresponsive(&self, forced: Nanos, now: Nanos) -> bool {
         let silent_since = match self.doing.load(Ordering::Relaxed) {
-            doing if doing == Doing::HandingOver as u8 => return now.since(forced) > WIND_UP_NS,
-            doing if doing == Doing::Dropping as u8 => forced.max(self.last_tick()),
+            doing if doing == CoreStep::HandingOver as u8 => return now.since(forced) > WIND_UP_NS,
+            doing if doing == CoreStep::Dropping as u8 => forced.max(self.last_tick()),
             _ => forced,
         };
         now.since(silent_since) > SILENCE_NS || now.since(forced) > WIND_UP_NS
@@ -72,18 +72,18 @@ mod tests {
     /// A core that has dropped its users may hand over its samples until 10 s after the forced end.
     #[test]
     fn a_core_that_stops_dropping_users_does_not_respond() {
-        let signs = CoreSigns::default();
+        let signs = CoreActivity::default();
         let at = |ms: u64| Nanos(ms * 1_000_000);
         let is_unresponsive = |ms| signs.is_unresponsive(at(1_000), at(ms));
         signs.tick(at(950));
         assert!(!is_unresponsive(1_700));
         assert!(is_unresponsive(1_900), "the core has not noticed the forced end");
-        signs.set_doing(Doing::Dropping);
+        signs.set_doing(CoreStep::Dropping);
         assert!(is_unresponsive(1_900), "the core still waits for the first user that it drops");
         signs.tick(at(1_500));
         assert!(!is_unresponsive(2_200), "the core drops users");
         assert!(is_unresponsive(2_400), "the core waits for a user that it drops");
-        signs.set_doing(Doing::HandingOver);
+        signs.set_doing(CoreStep::HandingOver);
         assert!(!is_unresponsive(10_900));
         assert!(is_unresponsive(11_100));
     }

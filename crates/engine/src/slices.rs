@@ -31,7 +31,7 @@ pub(crate) fn prepare<P: Protocol>(program: &Program<P>) {
 }
 
 /// The work of a user, executed in time slices.
-pub(crate) struct Sliced<F: Future> {
+pub(crate) struct SlicedWork<F: Future> {
     core: Rc<Core>,
     work: Pin<Box<SlicedPoll<F>>>,
     /// The user's number among the suspended users; `None` while it is not suspended.
@@ -39,8 +39,8 @@ pub(crate) struct Sliced<F: Future> {
 }
 
 /// Executes a user's work in time slices.
-pub(crate) fn sliced<F: Future>(core: &Rc<Core>, work: F) -> Sliced<F> {
-    Sliced { core: Rc::clone(core), work: Box::pin(SlicedPoll::new(work)), number: None }
+pub(crate) fn sliced<F: Future>(core: &Rc<Core>, work: F) -> SlicedWork<F> {
+    SlicedWork { core: Rc::clone(core), work: Box::pin(SlicedPoll::new(work)), number: None }
 }
 
 /// Starts the task of a user: executes its work in time slices, and then drops `guards`, also if the work panics.
@@ -58,7 +58,7 @@ pub(crate) fn spawn_sliced(
     });
 }
 
-impl<F: Future> Future for Sliced<F> {
+impl<F: Future> Future for SlicedWork<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -83,7 +83,7 @@ impl<F: Future> Future for Sliced<F> {
     }
 }
 
-impl<F: Future> Drop for Sliced<F> {
+impl<F: Future> Drop for SlicedWork<F> {
     fn drop(&mut self) {
         if let Some(number) = self.number {
             self.core.suspended.remove(number);

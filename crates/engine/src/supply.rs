@@ -106,7 +106,7 @@ fn start<P: Protocol>(
     users: &Rc<PhaseUsers>,
 ) {
     // Users are numbered in the order of their starts on all cores; with a share of the load, within the share.
-    let rank = core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed);
+    let rank = core.run.groups[group as usize].users_numbered.fetch_add(1, Ordering::Relaxed);
     let number = user_number(core.run.share_of(group), rank);
     let counted = users.enter();
     let member = Member::new(core, share, group);

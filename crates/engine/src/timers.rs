@@ -31,7 +31,7 @@ pub struct Timers {
 #[derive(Default)]
 struct Inner {
     heap: BinaryHeap<Reverse<(Nanos, u32, u32)>>,
-    places: Vec<UserPlace>,
+    places: Vec<UserPosition>,
     free: Vec<u32>,
     /// Number of deadlines in the heap whose sleepers have been dropped.
     stale: usize,
@@ -39,7 +39,7 @@ struct Inner {
 }
 
 #[derive(Default)]
-struct UserPlace {
+struct UserPosition {
     generation: u32,
     fired: bool,
     waker: Option<Waker>,
@@ -202,7 +202,7 @@ impl Timers {
     fn register(&self, deadline: Nanos, waker: &Waker) -> (u32, u32) {
         let mut inner = self.inner.borrow_mut();
         let index = inner.free.pop().unwrap_or_else(|| {
-            inner.places.push(UserPlace::default());
+            inner.places.push(UserPosition::default());
             u32::try_from(inner.places.len() - 1).unwrap_or(u32::MAX)
         });
         let place = &mut inner.places[index as usize];

@@ -10,7 +10,7 @@ const TURN_NS: u64 = 100_000;
 /// open workload.
 ///
 /// Older kernels and other systems ignore the request.
-pub(crate) fn request_short_turns() {
+pub(crate) fn request_short_slices() {
     #[cfg(target_os = "linux")]
     linux::set_turn(TURN_NS);
 }

@@ -26,7 +26,7 @@ use holding::within;
 pub(crate) use state::VirtualUser;
 
 use crate::checks::check_assertions;
-use crate::control::{Next, UserPlace, Walk, release};
+use crate::control::{Next, UserPosition, Walk, release};
 use crate::core::Core;
 use crate::core_share::CoreShare;
 use crate::reporting::fill;
@@ -84,7 +84,7 @@ impl<P: Protocol> VirtualUser<P> {
         let mut user = UserState::new(Arc::clone(&core.run), Some(access), group, number);
         user.end_time = end_time;
         let session = P::session(&user);
-        let place = UserPlace::new(program.groups[group as usize].controllers.len());
+        let place = UserPosition::new(program.groups[group as usize].controllers.len());
         let last_ok = user.variables.names().find(LAST_SAMPLE_OK);
         Self {
             program,
@@ -98,7 +98,7 @@ impl<P: Protocol> VirtualUser<P> {
             last_ok,
             steps: 0,
             holds: false,
-            held_until: Nanos::ZERO,
+            pause_end: Nanos::ZERO,
             side: None,
         }
     }
@@ -315,7 +315,7 @@ impl<P: Protocol> VirtualUser<P> {
                 return;
             }
         }
-        if self.user.owed_ns > 0 {
+        if self.user.requested_sleep_ns > 0 {
             self.sleep_off().await;
         }
         self.last_package = Some(id);
@@ -341,7 +341,7 @@ impl<P: Protocol> VirtualUser<P> {
             }
             SamplerKind::Immediate(sampler) => {
                 sampler.sample(&mut self.user, &package.label, intended);
-                if self.user.owed_ns > 0 {
+                if self.user.requested_sleep_ns > 0 {
                     self.sleep_off().await;
                 }
                 self.next_intended_start = self.user.result.times.end;
@@ -374,12 +374,12 @@ impl<P: Protocol> VirtualUser<P> {
             }
         }
         self.finish_sample(group, package, transaction);
-        if self.user.owed_ns > 0 {
+        if self.user.requested_sleep_ns > 0 {
             self.sleep_off().await;
         }
         let pause_ns = self.user.run.failure_pause_ns.load(Ordering::Relaxed);
         if pause_ns > 0 && !self.last_sample_ok() {
-            self.user.owed_ns = pause_ns;
+            self.user.requested_sleep_ns = pause_ns;
             self.sleep_off().await;
             // The next request is not late because of the pause.
             self.next_intended_start = self.user.now();
@@ -390,7 +390,7 @@ impl<P: Protocol> VirtualUser<P> {
     /// Waits for the sleep time that scripts requested, without blocking the core. Callers first check whether there is any,
     /// because an unnecessary future costs more than the check.
     async fn sleep_off(&mut self) {
-        let until = self.user.now() + std::mem::take(&mut self.user.owed_ns);
+        let until = self.user.now() + std::mem::take(&mut self.user.requested_sleep_ns);
         self.core.timers.sleep_until(until).await;
         self.steps = 0;
     }
@@ -424,7 +424,7 @@ impl<P: Protocol> VirtualUser<P> {
             self.set_last_sample_ok(ok);
             if !self.user.result.marks.ignore {
                 // Samples nested in a Parallel Controller's sample are not sent to listeners.
-                let silent = self.gathers_only();
+                let silent = self.is_part_of_parent_sample();
                 let sample_listeners = match transaction {
                     _ if silent => &[][..],
                     Some(_) => &package.sample_listeners.in_transaction,
@@ -482,7 +482,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.user.log(LogLevel::Info, &line);
         self.user.running = false;
         if let Some(stop) = test {
-            self.user.run.ask_to_stop(stop);
+            self.user.run.stop_by_plan(stop);
         }
     }
 
@@ -534,7 +534,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
         // Without timers, the intended start is the end of the previous sample. No sample starts before its intended start.
         let intended = if package.timers.is_empty() { intended } else { intended.min(self.user.now()) };
-        Some(intended.max(self.held_until))
+        Some(intended.max(self.pause_end))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use busyhour_sample::{Snapshot, TimeCounts};
-use busyhour_server::exposition::bound_text;
+use busyhour_server::exposition::format_bound;
 use prost::Message;
 
 use crate::exponential::ExponentialCounts;
@@ -183,7 +183,7 @@ impl Series<'_> {
     fn classic(&mut self, name: &str, metric: &Metric, times: &TimeCounts) {
         let bucket = format!("{name}_bucket");
         for (bound, count) in classic_buckets(times) {
-            self.number(&bucket, metric, Some(&bound_text(bound)), count as f64);
+            self.number(&bucket, metric, Some(&format_bound(bound)), count as f64);
         }
         self.number(&format!("{name}_sum"), metric, None, times.sum_ns() as f64 / 1e9);
         self.number(&format!("{name}_count"), metric, None, times.count() as f64);

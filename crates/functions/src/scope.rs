@@ -87,14 +87,14 @@ impl<'a> UserScope<'a> {
     }
 
     /// Sleeps for the time that the script has requested so far, if the user can be suspended.
-    fn sleep_owed(&mut self) {
-        if self.user.owed_ns == 0 {
+    fn sleep_requested(&mut self) {
+        if self.user.requested_sleep_ns == 0 {
             return;
         }
         let Some(core) = self.user.core.clone() else { return };
-        let until = self.user.now() + self.user.owed_ns;
+        let until = self.user.now() + self.user.requested_sleep_ns;
         if busyhour_slices::wait_for(core.sleep_until(until)).is_ok() {
-            self.user.owed_ns = 0;
+            self.user.requested_sleep_ns = 0;
         }
     }
 
@@ -210,7 +210,7 @@ impl ScriptOutput for UserScope<'_> {
 impl ScriptClock for UserScope<'_> {
     fn wall_clock_ms(&self) -> i64 {
         // Include the time that the script slept, which the user has not waited for yet.
-        self.facts.wall_ms(self.user.now() + self.user.owed_ns)
+        self.facts.wall_ms(self.user.now() + self.user.requested_sleep_ns)
     }
 
     fn test_start_ms(&self) -> i64 {
@@ -218,7 +218,8 @@ impl ScriptClock for UserScope<'_> {
     }
 
     fn pause_ms(&mut self, ms: u64) {
-        self.user.owed_ns = self.user.owed_ns.saturating_add(ms.saturating_mul(1_000_000));
+        self.user.requested_sleep_ns =
+            self.user.requested_sleep_ns.saturating_add(ms.saturating_mul(1_000_000));
     }
 
     fn format_date(&self, pattern: &str, ms: i64, zone: &TimeZone) -> Result<String, ElementError> {
@@ -294,8 +295,8 @@ impl ScriptThread for UserScope<'_> {
             StopRequest::Loop => self.user.action = LogicalAction::BreakLoop,
             StopRequest::Iteration => self.user.action = LogicalAction::NextIterationOfThread,
             StopRequest::User => self.user.running = false,
-            StopRequest::Test => self.user.run.ask_to_stop(run::Stop::Graceful),
-            StopRequest::TestNow => self.user.run.ask_to_stop(run::Stop::Now),
+            StopRequest::Test => self.user.run.stop_by_plan(run::Stop::Graceful),
+            StopRequest::TestNow => self.user.run.stop_by_plan(run::Stop::Now),
         }
     }
 }
@@ -338,7 +339,7 @@ impl ScriptRequests for UserScope<'_> {
             let message = "a connection before the test starts is not supported".to_owned();
             return Err(Thrown { class: "java.lang.UnsupportedOperationException", message });
         };
-        self.sleep_owed();
+        self.sleep_requested();
         client.exchange(&self.user.run.clock, request)
     }
 }

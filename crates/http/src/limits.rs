@@ -3,7 +3,7 @@
 //! `docs/limits.md` describes them for users.
 
 use busyhour_limits::Limit;
-use busyhour_program::body_memory::NoMemory;
+use busyhour_program::body_memory::MemoryError;
 
 use crate::failure::Failure;
 use crate::response::grouped;
@@ -72,7 +72,7 @@ impl Failure {
     }
 
     /// There is not enough memory for a body; the failure has the class of the JVM's error.
-    pub(crate) fn no_memory(why: NoMemory) -> Self {
+    pub(crate) fn no_memory(why: MemoryError) -> Self {
         Self::limited(Limit::BodyMemory, "java.lang.OutOfMemoryError", why.to_string())
     }
 

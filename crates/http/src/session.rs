@@ -24,7 +24,7 @@ pub struct HttpSession {
     /// State that only few users have.
     rare: Option<Box<Rare>>,
     /// Whether the iteration belongs to a new user. If so, connections are closed before the next request.
-    new_visitor: bool,
+    is_new_user: bool,
 }
 
 /// State that only few users have.
@@ -56,7 +56,7 @@ const NAMES_MAX: usize = 1024;
 impl HttpSession {
     /// Starts an iteration; `same_user`: whether it belongs to the same user as the previous one.
     pub fn iteration_started(&mut self, user: &mut UserState, same_user: bool) {
-        self.new_visitor = !same_user;
+        self.is_new_user = !same_user;
         for jar in &mut self.jars {
             jar.iteration_started(user, same_user);
         }
@@ -77,12 +77,12 @@ impl HttpSession {
         if let Some(rare) = &mut self.rare {
             rare.looked.clear();
         }
-        self.new_visitor = !keep_connections;
+        self.is_new_user = !keep_connections;
     }
 
     /// Closes the connections of the previous user, if there was one.
     pub(crate) fn start_session(&mut self, reset: bool) {
-        if std::mem::take(&mut self.new_visitor) && reset {
+        if std::mem::take(&mut self.is_new_user) && reset {
             self.idle.clear();
         }
     }

@@ -38,7 +38,7 @@ impl RequestProperties {
         if self.are_kept {
             return text.to_owned();
         }
-        redaction::path_with(text, |name, value| self.moved(&format!("parameter.{name}"), value))
+        redaction::replace_path_secrets(text, |name, value| self.moved(&format!("parameter.{name}"), value))
     }
 
     /// Moves a text to properties, except for the variables and functions in it. Returns the text with references to the

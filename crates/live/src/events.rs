@@ -280,7 +280,7 @@ mod tests {
 
     use super::*;
     use crate::live_run::tests::snapshot;
-    use crate::slices::Grown;
+    use crate::slices::SliceChange;
 
     fn data(event: &str) -> Value {
         let (_, data) = event.split_once("\ndata: ").unwrap();
@@ -322,8 +322,8 @@ mod tests {
             );
             let whole = data(&model(&run, &state, 0))["model"].clone();
             match grown {
-                Grown::All => grown_model = whole.clone(),
-                Grown::Last => set(&mut grown_model, &data(&second(&run, &state, 0).unwrap())),
+                SliceChange::All => grown_model = whole.clone(),
+                SliceChange::Last => set(&mut grown_model, &data(&second(&run, &state, 0).unwrap())),
             }
             assert_eq!(grown_model, whole, "second {number}");
         }

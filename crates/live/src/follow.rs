@@ -7,14 +7,14 @@ use busyhour_launch::{RunEvent, RunObserver};
 use busyhour_sample::Snapshot;
 
 use crate::live_run::LiveRun;
-use crate::slices::Grown;
+use crate::slices::SliceChange;
 use crate::system::LiveSystem;
 
 /// A change of what the page shows.
 #[derive(Clone, Copy)]
 pub(crate) enum Changed<'e> {
     /// A second was added; it changed these slices.
-    Second(Grown),
+    Second(SliceChange),
     /// Another event of the run.
     Event(&'e RunEvent),
 }

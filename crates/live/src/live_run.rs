@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_sample::{ArrivalsInSecond, LiveArrivals, SampleKind, Snapshot, TimeCounts};
 
-use crate::slices::{Grown, Slices};
+use crate::slices::{SliceChange, Slices};
 use crate::system::{LiveSystem, SystemHistory};
 
 /// Figures of the last second, or of the run so far.
@@ -105,7 +105,7 @@ impl LiveRun {
         let _ = self.add(snapshot, thresholds);
     }
 
-    pub(crate) fn add(&mut self, snapshot: &Snapshot, thresholds: &[ThresholdResult]) -> Grown {
+    pub(crate) fn add(&mut self, snapshot: &Snapshot, thresholds: &[ThresholdResult]) -> SliceChange {
         self.last = Figures::of(snapshot);
         self.total.merge(&self.last);
         self.last_second = Some(snapshot.second);

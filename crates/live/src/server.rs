@@ -15,7 +15,7 @@ use crate::events;
 use crate::follow::{Changed, LiveView, lock};
 use crate::hub::Hub;
 use crate::live_run::LiveRun;
-use crate::slices::Grown;
+use crate::slices::SliceChange;
 
 /// Headers of all responses: no caching, no type sniffing, no framing.
 const HEADERS: [(&str, &str); 5] = [
@@ -110,8 +110,8 @@ impl Shared {
         }
         let (state, unwritten) = (self.steering.state(), self.unwritten());
         let event = match changed {
-            Changed::Second(Grown::Last) => events::second(run, &state, unwritten),
-            Changed::Second(Grown::All) => Some(events::model(run, &state, unwritten)),
+            Changed::Second(SliceChange::Last) => events::second(run, &state, unwritten),
+            Changed::Second(SliceChange::All) => Some(events::model(run, &state, unwritten)),
             Changed::Event(
                 RunEvent::FileLost { .. } | RunEvent::PhaseChanged(_) | RunEvent::LoadChanged(_),
             ) => Some(events::status("status", run, &state, unwritten)),

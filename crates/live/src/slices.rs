@@ -103,7 +103,7 @@ pub struct Slices {
 
 /// How a new second changed the slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Grown {
+pub(crate) enum SliceChange {
     /// The last slice has changed or was added; the others are the same.
     Last,
     /// Earlier slices or the range of bands have changed, too.
@@ -130,24 +130,24 @@ impl Slices {
     }
 
     /// Adds a second. Seconds that were skipped before it count as empty.
-    pub(crate) fn add(&mut self, snapshot: &Snapshot) -> Grown {
+    pub(crate) fn add(&mut self, snapshot: &Snapshot) -> SliceChange {
         let slice = Slice::of(snapshot);
-        let mut grown = Grown::Last;
+        let mut grown = SliceChange::Last;
         let before = self.bands;
         if let (Some((low, _)), Some((high, _))) = (slice.heat.first(), slice.heat.last()) {
             let (least, most) = before.unwrap_or((*low, *high));
             self.bands = Some((least.min(*low), most.max(*high)));
         }
         if self.bands != before {
-            grown = Grown::All;
+            grown = SliceChange::All;
         }
         while snapshot.second / self.step_s() >= SLICES_MAX as u64 {
             self.halve();
-            grown = Grown::All;
+            grown = SliceChange::All;
         }
         let at = (snapshot.second / self.step_s()) as usize;
         if at > self.all.len() {
-            grown = Grown::All;
+            grown = SliceChange::All;
         }
         let step_s = self.step_s();
         while self.all.len() < at {
@@ -192,7 +192,7 @@ mod tests {
                 ..snapshot(second, &[("a", &[2_000_000, 9_000_000], 1)])
             });
             let is_first = second == 0 || second == SLICES_MAX as u64;
-            assert_eq!(grown, if is_first { Grown::All } else { Grown::Last }, "{second}");
+            assert_eq!(grown, if is_first { SliceChange::All } else { SliceChange::Last }, "{second}");
         }
         assert_eq!((slices.step_s(), slices.all().len()), (2, seconds.div_ceil(2) as usize));
         let sum = |of: fn(&Slice) -> u64| slices.all().iter().map(of).sum::<u64>();
@@ -212,7 +212,7 @@ mod tests {
         let mut slices = Slices::default();
         slices.add(&snapshot(0, &[("a", &[1_000_000], 0)]));
         let users = SecondUsers { at_end: 4, min: 1, max: 4, sum: 5, samples: 2 };
-        assert_eq!(slices.add(&Snapshot { users: Some(users), ..snapshot(5, &[]) }), Grown::All);
+        assert_eq!(slices.add(&Snapshot { users: Some(users), ..snapshot(5, &[]) }), SliceChange::All);
         let ended: Vec<u64> = slices.all().iter().map(|slice| slice.ended).collect();
         assert_eq!(ended, [1, 0, 0, 0, 0, 0]);
         assert_eq!((slices.all()[5].users, slices.all()[3].percentiles), (Some(4), [None; 3]));

@@ -17,7 +17,7 @@ use crate::rules::RuleFinder;
 use crate::series::CountTable;
 use crate::severity::EntrySeverity;
 use crate::stamps::{EntryTime, MissingTime, Zone};
-use crate::templates::{Miner, TemplateId};
+use crate::templates::{TemplateId, TemplateMiner};
 use group::{Groups, Observation};
 pub use settings::{CollectorSettings, RunClock, TemplateScope};
 use source::{LineCounts, Source};
@@ -145,7 +145,7 @@ impl LogCollector {
 #[derive(Debug, Clone)]
 struct Tally {
     settings: CollectorSettings,
-    miner: Miner,
+    miner: TemplateMiner,
     lines: LineCounts,
     entries: u64,
     matching: u64,
@@ -182,7 +182,7 @@ impl Tally {
         Tally {
             by_rule: vec![0; rules.as_ref().map_or(0, |finder| finder.rules().len())],
             rules,
-            miner: Miner::new(settings.miner),
+            miner: TemplateMiner::new(settings.miner),
             lines: LineCounts::default(),
             entries: 0,
             matching: 0,
@@ -329,7 +329,7 @@ impl Tally {
 }
 
 /// The template of a request: its status and method unchanged, and its path with `<*>` for the values in it.
-fn add_request(miner: &mut Miner, access: &AccessRecord<'_>) -> Option<TemplateId> {
+fn add_request(miner: &mut TemplateMiner, access: &AccessRecord<'_>) -> Option<TemplateId> {
     let path = access.target.split(['?', ';']).next().unwrap_or_default();
     let status = access.status.to_string();
     miner.add_labelled(&[&status, access.method], path, Masking::KeepPaths)

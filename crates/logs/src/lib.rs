@@ -21,7 +21,7 @@
 //! ```
 //!
 //! The path of a line: [`LineSplitter`] (lines from pieces) → [`Unwrapper`] (Docker, CRI, journald) → [`EntryReader`] (stamp, severity,
-//! logger, message, stack trace) → [`Query`] (is it a problem?) → [`Miner`] (its template) → counts per second. [`compare`] lists
+//! logger, message, stack trace) → [`Query`] (is it a problem?) → [`TemplateMiner`] (its template) → counts per second. [`compare`] lists
 //! the templates and stack traces that a baseline lacks and those that became more frequent.
 //!
 //! # Limits
@@ -120,5 +120,5 @@ pub use severity::EntrySeverity;
 pub use stamps::{
     EntryTime, FoundStamp, MissingTime, Notation, StampReader, StampSettings, UnknownZone, Zone,
 };
-pub use templates::{Miner, MinerSettings, TemplateId};
+pub use templates::{MinerSettings, TemplateId, TemplateMiner};
 pub use traces::TraceKey;

@@ -12,7 +12,7 @@ use std::hash::Hasher as _;
 
 use crate::mask::{Masked, Masking, WILDCARD};
 
-/// Limits and threshold of a [`Miner`].
+/// Limits and threshold of a [`TemplateMiner`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MinerSettings {
     /// Minimum share of equal tokens, 0 to 1.
@@ -62,7 +62,7 @@ struct Template {
 
 /// Groups messages by their templates, in bounded memory.
 #[derive(Debug, Clone)]
-pub struct Miner {
+pub struct TemplateMiner {
     settings: MinerSettings,
     nodes: Vec<Node>,
     templates: Vec<Template>,
@@ -71,17 +71,17 @@ pub struct Miner {
     hashes: Vec<u64>,
 }
 
-impl Default for Miner {
-    fn default() -> Miner {
-        Miner::new(MinerSettings::default())
+impl Default for TemplateMiner {
+    fn default() -> TemplateMiner {
+        TemplateMiner::new(MinerSettings::default())
     }
 }
 
-impl Miner {
+impl TemplateMiner {
     /// Creates a miner without templates.
     #[must_use]
-    pub fn new(settings: MinerSettings) -> Miner {
-        Miner {
+    pub fn new(settings: MinerSettings) -> TemplateMiner {
+        TemplateMiner {
             settings,
             nodes: vec![Node::default()],
             templates: Vec::new(),

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use busyhour_logs::{EntryReader, LineContext, Miner, StampSettings, Zone};
+use busyhour_logs::{EntryReader, LineContext, StampSettings, TemplateMiner, Zone};
 
 /// The samples, with the accuracy of Drain as published with a setting for each of them (logpai/logparser,
 /// `logparser/Drain/README.md`); their mean is 0.865.
@@ -96,7 +96,7 @@ fn grouping_accuracy(groups: &[Option<usize>], labels: &[&str]) -> f64 {
 
 /// The group of each line if the miner reads the messages without their headers, as published programs do.
 fn groups_of_messages(messages: &[(String, String)]) -> Vec<Option<usize>> {
-    let mut miner = Miner::default();
+    let mut miner = TemplateMiner::default();
     messages.iter().map(|(message, _)| miner.add(message).map(|id| id.index())).collect()
 }
 
@@ -105,7 +105,8 @@ fn groups_of_messages(messages: &[(String, String)]) -> Vec<Option<usize>> {
 fn groups_of_lines(folder: &Path, name: &str) -> Vec<Option<usize>> {
     let bytes = std::fs::read(folder.join(name).join(format!("{name}_2k.log"))).unwrap();
     let stamps = StampSettings { zone: Some(Zone::utc()), near_unix_ns: 1_700_000_000_000_000_000 };
-    let (mut reader, mut miner, mut groups) = (EntryReader::new(stamps, None), Miner::default(), Vec::new());
+    let (mut reader, mut miner, mut groups) =
+        (EntryReader::new(stamps, None), TemplateMiner::default(), Vec::new());
     for line in String::from_utf8_lossy(&bytes).lines() {
         let before = groups.len();
         reader.push(line, LineContext::default(), |_| {});

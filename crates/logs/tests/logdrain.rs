@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use busyhour_logs::Miner;
+use busyhour_logs::TemplateMiner;
 
 /// The number of messages that agree: for each group of `of`, those in the group of `in_` that contains most of its messages.
 fn agreeing<A: Copy + Eq + Hash, B: Copy + Eq + Hash>(of: &[A], in_: &[B]) -> usize {
@@ -20,7 +20,7 @@ fn agreeing<A: Copy + Eq + Hash, B: Copy + Eq + Hash>(of: &[A], in_: &[B]) -> us
 #[test]
 fn the_groups_are_those_of_logdrain_except_for_ties() {
     let rows = include_str!("logdrain/groups.tsv").lines().skip(1).map(|row| row.split_once('\t').unwrap());
-    let mut miner = Miner::default();
+    let mut miner = TemplateMiner::default();
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for (group, message) in rows {
         ours.push(miner.add(message).unwrap());

@@ -46,7 +46,7 @@ pub use log_redaction::log_redactor;
 pub use log_sources::{LogOptions, LogSources, LogSourcesError};
 pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark, marks_are_read};
 pub use observation::{Observation, ObservationError, RunningObservation};
-pub use observer::{FoundSink, ObservedSeries, SystemObserver};
+pub use observer::{ObservedSeries, SourceLinesSink, SystemObserver};
 pub use perfmon_observer::{PerfMonObserver, WarningSink};
 pub use perfmon_series::PerfMonSeries;
 pub use request::ObservationRequest;

@@ -68,7 +68,7 @@ fn add_targets(root: &ProcRoot, request: &ObservationRequest, clock: &Clock, sel
 }
 
 /// Adds processes that were not found before: those that receive the load, and those behind the targets.
-pub(crate) fn look_again(request: &ObservationRequest, clock: &Clock, selected: &mut Selected) {
+pub(crate) fn add_new_processes(request: &ObservationRequest, clock: &Clock, selected: &mut Selected) {
     let root = ProcRoot::live();
     let mut starts: Vec<_> =
         request.targets.iter().map(|(host, port)| DiscoveryStart::Target { host, port: *port }).collect();

@@ -32,7 +32,7 @@ pub(crate) fn select(
 }
 
 /// Finds nothing.
-pub(crate) fn look_again(_request: &ObservationRequest, _clock: &Clock, _selected: &mut Selected) {}
+pub(crate) fn add_new_processes(_request: &ObservationRequest, _clock: &Clock, _selected: &mut Selected) {}
 
 /// Finds nothing, and does not search again.
 pub(crate) fn look_for_jvms(

@@ -30,13 +30,13 @@ impl ObservedSeries {
 }
 
 /// Receives the lines of all sources when the sources have been found.
-pub type FoundSink = Box<dyn FnOnce(&[SourceLine]) + Send>;
+pub type SourceLinesSink = Box<dyn FnOnce(&[SourceLine]) + Send>;
 
 /// An observation whose sources are found when the run has started.
 struct Planned {
     request: ObservationRequest,
     clock: Clock,
-    found: FoundSink,
+    found: SourceLinesSink,
 }
 
 impl Planned {
@@ -86,7 +86,7 @@ impl SystemObserver {
     pub fn after_start(
         request: ObservationRequest,
         clock: &Clock,
-        found: FoundSink,
+        found: SourceLinesSink,
         sink: LineSink,
     ) -> SystemObserver {
         let state = State::Planned(Box::new(Planned { request, clock: clock.clone(), found }));

@@ -40,7 +40,7 @@ pub(crate) struct Search {
     /// The unknown JVMs of the previous search.
     seen_jvms: BTreeSet<u32>,
     /// Searches for processes; tests replace it.
-    look_again: fn(&ObservationRequest, &Clock, &mut Selected),
+    add_new_processes: fn(&ObservationRequest, &Clock, &mut Selected),
 }
 
 impl SearchThread {
@@ -72,8 +72,8 @@ impl Search {
         clock: Clock,
         sink: LineSink,
     ) -> Search {
-        let (seen_jvms, look_again) = (BTreeSet::new(), local::look_again);
-        Search { request, selected, watch, clock, sink, seen_jvms, look_again }
+        let (seen_jvms, add_new_processes) = (BTreeSet::new(), local::add_new_processes);
+        Search { request, selected, watch, clock, sink, seen_jvms, add_new_processes }
     }
 
     fn run(mut self, mut times: SearchTimes, stopped: &Receiver<()>, has_ended: &Mutex<bool>) {
@@ -100,7 +100,7 @@ impl Search {
     fn look(&mut self, kind: SearchKind) -> bool {
         match kind {
             SearchKind::Processes => {
-                (self.look_again)(&self.request, &self.clock, &mut self.selected);
+                (self.add_new_processes)(&self.request, &self.clock, &mut self.selected);
                 true
             }
             SearchKind::Jvms => local::look_for_jvms(&self.request, &mut self.seen_jvms, &mut self.selected),
@@ -160,7 +160,7 @@ mod tests {
         let sink = Box::new(move |line: &str| lines.send(line.to_owned()).unwrap());
         let request = ObservationRequest::default();
         let mut search = Search::new(request, Selected::default(), Arc::downgrade(&watch), clock, sink);
-        search.look_again = look_slowly;
+        search.add_new_processes = look_slowly;
         let ((begun, has_begun), (finish, go_on)) = (channel(), channel());
         *SLOW.lock().unwrap() = Some((begun, go_on));
         let thread = SearchThread::start(search, SearchTimes::new(true, false)).unwrap();

@@ -47,7 +47,7 @@ pub use collector::JvmCollector;
 pub use commands::{HistogramScope, RecordingCommandError};
 pub use identity::JvmIdentity;
 #[cfg(target_os = "linux")]
-pub use locate::{FoundJvm, FoundJvms, LocateError, check_counters, find_jvms};
+pub use locate::{CounterFileLocateError, FoundJvm, FoundJvms, check_counters, find_jvms};
 #[cfg(target_os = "linux")]
 pub use probe::JvmProbe;
 #[cfg(target_os = "linux")]

@@ -144,7 +144,7 @@ impl Probe for ProcessProbe {
         if let Some(Ok(list)) = self.scan.run(now, || ProcessList::read(root)) {
             members.update(root, &list, pid);
             if list.is_cut {
-                self.series.say_list_is_cut(reading);
+                self.series.report_truncated_list(reading);
             }
         }
         let info = reading.series(&INFO, &[("name", self.identity.command()), ("pid", &pid.to_string())]);

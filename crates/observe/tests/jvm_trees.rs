@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use busyhour_observe::jvm::{Attach, AttachError, JvmProbe, LocateError, ProcessError, find_jvms};
+use busyhour_observe::jvm::{Attach, AttachError, CounterFileLocateError, JvmProbe, ProcessError, find_jvms};
 use busyhour_observe::{MarkKind, ProbeRunner, ProcRoot, SeriesStore, SourceState};
 use busyhour_program::clock::Clock;
 use flate2::read::GzDecoder;
@@ -123,18 +123,21 @@ fn a_jvm_in_a_container_has_another_process_id() {
 fn missing_counters_have_a_reason() {
     let tree = Tree::new();
     let error = |pid| JvmProbe::open(&tree.root(), pid).map(drop).expect_err("no counters");
-    assert!(matches!(error(1), LocateError::Process(ProcessError::Missing { pid: 1 })));
+    assert!(matches!(error(1), CounterFileLocateError::Process(ProcessError::Missing { pid: 1 })));
     tree.add_process(2, "2", "7f00-7f01 r-xp 0 08:01 1 /usr/lib/libc.so.6\n");
-    assert!(matches!(error(2), LocateError::NotJvm { pid: 2 }));
+    assert!(matches!(error(2), CounterFileLocateError::NotJvm { pid: 2 }));
     tree.add_process(3, "3", HOTSPOT);
-    assert!(matches!(error(3), LocateError::NoFile { pid: 3 }));
+    assert!(matches!(error(3), CounterFileLocateError::NoFile { pid: 3 }));
     tree.write(3, "cmdline", b"java\0-XX:+PerfDisableSharedMem\0Load\0");
-    assert!(matches!(error(3), LocateError::TurnedOff { option: "-XX:+PerfDisableSharedMem", .. }));
+    assert!(matches!(
+        error(3),
+        CounterFileLocateError::TurnedOff { option: "-XX:+PerfDisableSharedMem", .. }
+    ));
     tree.add_process(4, "4", "7f00-7f01 r-xp 0 08:01 1 /j9/libj9vm29.so\n");
-    assert!(matches!(error(4), LocateError::OpenJ9 { pid: 4 }));
+    assert!(matches!(error(4), CounterFileLocateError::OpenJ9 { pid: 4 }));
     tree.add_process(5, "5", HOTSPOT);
     tree.set_state(5, "Z", 1);
-    assert!(matches!(error(5), LocateError::Process(ProcessError::Missing { pid: 5 })));
+    assert!(matches!(error(5), CounterFileLocateError::Process(ProcessError::Missing { pid: 5 })));
     let attach = Attach::connect(&tree.root(), 3, Duration::from_secs(1)).expect_err("a recorded tree");
     assert!(matches!(attach, AttachError::Recorded));
 }
@@ -151,28 +154,28 @@ fn files_of_others_do_no_harm() {
     tree.add_process(3, "3", HOTSPOT);
     fs::create_dir_all(file(3).parent().expect("a directory")).expect("a directory");
     symlink(&real, file(3)).expect("a link");
-    assert!(matches!(error(3), LocateError::Read { .. }), "links to files are not followed");
+    assert!(matches!(error(3), CounterFileLocateError::Read { .. }), "links to files are not followed");
 
     tree.add_process(4, "4", HOTSPOT);
     symlink(real.parent().expect("a directory"), tree.path(4, "root/tmp/hsperfdata_x")).expect("a link");
     fs::copy(&real, real.with_file_name("4")).expect("a copy");
-    assert!(matches!(error(4), LocateError::Read { .. }), "links to directories are not followed");
+    assert!(matches!(error(4), CounterFileLocateError::Read { .. }), "links to directories are not followed");
 
     tree.add_process(5, "5", HOTSPOT);
     fs::create_dir_all(file(5)).expect("a directory");
-    assert!(matches!(error(5), LocateError::Untrusted { .. }), "a directory is no file");
+    assert!(matches!(error(5), CounterFileLocateError::Untrusted { .. }), "a directory is no file");
 
     tree.add_process(6, "6", HOTSPOT);
     fs::create_dir_all(file(6).parent().expect("a directory")).expect("a directory");
     rustix::fs::mknodat(rustix::fs::CWD, file(6), rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0)
         .expect("a pipe");
-    assert!(matches!(error(6), LocateError::Untrusted { .. }), "a pipe does not block");
+    assert!(matches!(error(6), CounterFileLocateError::Untrusted { .. }), "a pipe does not block");
 
     tree.add_process(7, "7", HOTSPOT);
     tree.write(7, "root/tmp/hsperfdata_x/7", b"short");
-    assert!(matches!(error(7), LocateError::Counters { .. }));
+    assert!(matches!(error(7), CounterFileLocateError::Counters { .. }));
     fs::File::create(file(7)).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
-    assert!(matches!(error(7), LocateError::Counters { .. }), "a terabyte of zeros");
+    assert!(matches!(error(7), CounterFileLocateError::Counters { .. }), "a terabyte of zeros");
 
     // A file of another user is not trusted, but the right file in another directory is found.
     if tree.user == 0 {
@@ -182,7 +185,7 @@ fn files_of_others_do_no_harm() {
         std::os::unix::fs::chown(file(8), Some(65_534), None).expect("another owner");
         assert!(JvmProbe::open(&tree.root(), 8).is_ok());
         fs::remove_file(tree.path(8, "root/tmp/hsperfdata_someone/8")).expect("removed");
-        assert!(matches!(error(8), LocateError::Untrusted { owner: 65_534, .. }));
+        assert!(matches!(error(8), CounterFileLocateError::Untrusted { owner: 65_534, .. }));
     } else {
         eprintln!("note: files of another user are not tested without root");
     }

@@ -189,7 +189,7 @@ impl Processor for AutoStop {
                     LogLevel::Info,
                     &format!("{condition} {limit} for {seconds}s. Auto-shutdown test..."),
                 );
-                user.run.ask_to_stop(Stop::Now);
+                user.run.stop_by_plan(Stop::Now);
             }
         }
     }

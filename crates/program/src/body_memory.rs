@@ -21,7 +21,7 @@ const HINT: &str = "the property busyhour.body_memory sets the maximum size of a
 
 /// Why there is no memory for a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoMemory {
+pub enum MemoryError {
     /// All bodies together would exceed this limit, in bytes.
     #[error("the response bodies of all users would take more than {0} bytes ({HINT})")]
     Limit(usize),
@@ -39,12 +39,12 @@ impl BodyMemory {
     ///
     /// # Errors
     /// There is no memory for the piece; the body is unchanged.
-    pub fn append(&mut self, body: &mut Vec<u8>, piece: &[u8]) -> Result<(), NoMemory> {
+    pub fn append(&mut self, body: &mut Vec<u8>, piece: &[u8]) -> Result<(), MemoryError> {
         let needed = body.len().saturating_add(piece.len());
         if needed > body.capacity() && needed > COUNTED_BYTES_MIN {
             let capacity = needed.max(body.capacity().saturating_mul(2));
             self.grow_within(capacity, MOST.load(Ordering::Relaxed))?;
-            body.try_reserve_exact(capacity - body.len()).map_err(|_| NoMemory::System(capacity))?;
+            body.try_reserve_exact(capacity - body.len()).map_err(|_| MemoryError::System(capacity))?;
         }
         body.extend_from_slice(piece);
         Ok(())
@@ -54,19 +54,19 @@ impl BodyMemory {
     ///
     /// # Errors
     /// All bodies together would exceed the limit; the share is unchanged.
-    pub fn hold(&mut self, bytes: usize) -> Result<(), NoMemory> {
+    pub fn hold(&mut self, bytes: usize) -> Result<(), MemoryError> {
         if bytes <= COUNTED_BYTES_MIN {
             return Ok(());
         }
         self.grow_within(bytes, MOST.load(Ordering::Relaxed))
     }
 
-    fn grow_within(&mut self, bytes: usize, most: usize) -> Result<(), NoMemory> {
+    fn grow_within(&mut self, bytes: usize, most: usize) -> Result<(), MemoryError> {
         let more = bytes.saturating_sub(self.0);
         let used = USED.fetch_add(more, Ordering::Relaxed);
         if used.saturating_add(more) > most {
             USED.fetch_sub(more, Ordering::Relaxed);
-            return Err(NoMemory::Limit(most));
+            return Err(MemoryError::Limit(most));
         }
         self.0 += more;
         Ok(())
@@ -103,10 +103,10 @@ mod tests {
         let copy = small.clone();
         let mut other = BodyMemory::default();
         let left = 1 << 30;
-        assert_eq!(other.grow_within(left, left), Err(NoMemory::Limit(left)));
+        assert_eq!(other.grow_within(left, left), Err(MemoryError::Limit(left)));
         assert_eq!(other.0, 0);
         drop((small, copy));
         assert_eq!(other.grow_within(left, left), Ok(()), "the share of a dropped body is released");
-        assert_eq!(other.grow_within(left + 1, left), Err(NoMemory::Limit(left)));
+        assert_eq!(other.grow_within(left + 1, left), Err(MemoryError::Limit(left)));
     }
 }

@@ -184,7 +184,7 @@ pub struct GroupShared {
     /// Initial values of the variables of the group's users.
     pub initial: Vec<(Slot, Arc<str>)>,
     /// If the group's number of users is held at a level: number of users started so far, by which users are numbered.
-    pub born: AtomicU32,
+    pub users_numbered: AtomicU32,
     /// If the group's number of users is held at a level: number of users that have not ended.
     pub members: AtomicU32,
     /// Notified when one of the users counted by `members` ends.
@@ -208,7 +208,7 @@ impl GroupShared {
             active: AtomicU32::new(0),
             started: AtomicU64::new(0),
             initial,
-            born: AtomicU32::new(0),
+            users_numbered: AtomicU32::new(0),
             members: AtomicU32::new(0),
             member_ended: Notify::new(),
             over: AtomicBool::new(false),
@@ -451,7 +451,7 @@ impl RunShared {
     }
 
     /// Counts starts of a timer's schedule for which no user was free in time.
-    pub fn miss_starts(&self, timer: &str, starts: u64) {
+    pub fn count_missed_starts(&self, timer: &str, starts: u64) {
         let mut missed = self.missed_starts.lock().unwrap_or_else(PoisonError::into_inner);
         *missed.entry(timer.to_owned()).or_default() += starts;
     }
@@ -506,7 +506,7 @@ impl RunShared {
 
     /// Stops the run because the plan requests it; never weakens an earlier request. After the grace period of
     /// [`Self::limit_plan_stops`], the end of the main groups is forced.
-    pub fn ask_to_stop(&self, stop: Stop) {
+    pub fn stop_by_plan(&self, stop: Stop) {
         self.raise_stop(stop);
         let force_at_ns = self.clock.now().0.saturating_add(self.plan_grace_ns.load(Ordering::Relaxed));
         self.plan_force_at_ns.fetch_min(force_at_ns, Ordering::Relaxed);
@@ -519,7 +519,7 @@ impl RunShared {
     /// Stops the run because of an error of the plan, described by `why`. Only the first error is stored.
     pub fn stop_because_of_error(&self, stop: Stop, why: impl Into<String>) {
         self.note_error(why);
-        self.ask_to_stop(stop);
+        self.stop_by_plan(stop);
     }
 
     /// Stores an error of the plan that stopped users or the run, so that the run does not count as completed. Only the

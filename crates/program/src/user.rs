@@ -65,7 +65,7 @@ pub struct UserState {
     pub end_time: Option<Nanos>,
     /// Sleep time requested by scripts, in nanoseconds. Scripts continue as if this time had passed already; the user waits
     /// for it before the next step.
-    pub owed_ns: u64,
+    pub requested_sleep_ns: u64,
     /// When a Sample Timeout interrupts the current sample, for samplers that check it themselves.
     pub interrupt_at: Option<Nanos>,
     /// Name of the current sampler (for `__samplerName` and logs).
@@ -105,7 +105,7 @@ impl UserState {
             running: true,
             sample_abandoned: false,
             end_time: None,
-            owed_ns: 0,
+            requested_sleep_ns: 0,
             interrupt_at: None,
             sampler_name: String::new(),
             thrown: None,

@@ -202,7 +202,7 @@ impl MultiServer {
 
 /// The equilibrium of an M/M/m/K station, which rejects arrivals while K customers are present.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lossy {
+pub struct LossEquilibrium {
     /// The share of arrivals that are lost.
     pub lost: f64,
     /// Mean number of customers.
@@ -211,7 +211,7 @@ pub struct Lossy {
 
 /// The equilibrium of a station with a capacity of `capacity` customers; it exists for any load.
 #[must_use]
-pub fn lossy(load: f64, speeds: &[f64], capacity: u32) -> Lossy {
+pub fn lossy(load: f64, speeds: &[f64], capacity: u32) -> LossEquilibrium {
     let mut term = Scaled::ONE;
     let (mut sum, mut weighted) = (term, Scaled::ZERO);
     for n in 1..=capacity {
@@ -220,7 +220,7 @@ pub fn lossy(load: f64, speeds: &[f64], capacity: u32) -> Lossy {
         sum = sum.plus(term);
         weighted = weighted.plus(term.times(f64::from(n)));
     }
-    Lossy { lost: term.over(sum), mean: weighted.over(sum) }
+    LossEquilibrium { lost: term.over(sum), mean: weighted.over(sum) }
 }
 
 #[cfg(test)]

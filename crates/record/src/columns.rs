@@ -4,7 +4,7 @@ use busyhour_sample::{Detail, RunNames, Sample};
 
 /// The settings of a file with a list of columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ColumnsFile {
+pub struct CustomColumns {
     /// Names of fields and literal texts, separated by `|`.
     pub columns: String,
     /// Text at the start of the file.
@@ -87,7 +87,7 @@ const FIELDS: [(&str, Field); 28] = [
     ("URL", Field::Url),
 ];
 
-impl ColumnsFile {
+impl CustomColumns {
     /// Whether rows contain the response body or need its length.
     #[must_use]
     pub fn shows_body(&self) -> bool {
@@ -157,7 +157,7 @@ pub(crate) struct ColumnsFormat {
 }
 
 impl ColumnsFormat {
-    pub(crate) fn new(file: &ColumnsFile, names: &RunNames, wall_anchor_ms: i64) -> ColumnsFormat {
+    pub(crate) fn new(file: &CustomColumns, names: &RunNames, wall_anchor_ms: i64) -> ColumnsFormat {
         ColumnsFormat {
             pieces: pieces(&file.columns),
             groups: names.groups.iter().map(|group| format!("{} {}-", group.name, group.number)).collect(),
@@ -234,10 +234,10 @@ mod tests {
 
     #[test]
     fn unknown_names_are_literal_text() {
-        let file = ColumnsFile {
+        let file = CustomColumns {
             columns: "sampleLabel|\\t|isSuccsessful|isSuccessful||startTimeMillis|;|responseTime|variable#0|variable#1|responseSize|\\r\\n|"
                 .into(),
-            ..ColumnsFile::default()
+            ..CustomColumns::default()
         };
         let names = RunNames {
             groups: vec![GroupName { name: "g".into(), number: 1 }],

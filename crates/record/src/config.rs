@@ -1,6 +1,6 @@
 //! The columns and contents of result files, with JMeter's names.
 
-use crate::columns::ColumnsFile;
+use crate::columns::CustomColumns;
 use crate::jtl_columns::{JtlColumn, JtlColumns};
 
 /// The save configuration of a listener or of the main log.
@@ -45,7 +45,7 @@ pub struct SaveConfig {
     /// In XML: a processing instruction for the start of the file (`jmeter.save.saveservice.xml_pi`); empty if there is none.
     pub xml_pi: String,
     /// A custom format with the columns of the plan, instead of CSV or XML.
-    pub columns: Option<Box<ColumnsFile>>,
+    pub columns: Option<Box<CustomColumns>>,
 }
 
 /// Format of the time stamps in a result file.

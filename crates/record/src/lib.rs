@@ -77,7 +77,7 @@ mod value_file;
 mod xml;
 
 pub use busyhour_sample::SAMPLES_VERSION;
-pub use columns::ColumnsFile;
+pub use columns::CustomColumns;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use error::RecordError;
 pub use jtl_columns::{JtlColumn, JtlColumns, ValueRow};

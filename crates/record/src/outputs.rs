@@ -4,7 +4,7 @@ use std::path::Path;
 
 use busyhour_sample::{Aggregator, Detail, Labels, RecorderEvent, Sample, SampleFlags, UserChange};
 
-use crate::columns::{ColumnsFile, ColumnsFormat};
+use crate::columns::{ColumnsFormat, CustomColumns};
 use crate::csv_row::RowFormat;
 use crate::error::RecordError;
 use crate::histogram_log::HistogramLog;
@@ -55,7 +55,7 @@ struct Sink {
 enum Format {
     Csv(RowFormat),
     Xml(XmlFormat),
-    Columns(ColumnsFormat, Box<ColumnsFile>),
+    Columns(ColumnsFormat, Box<CustomColumns>),
 }
 
 impl Outputs {

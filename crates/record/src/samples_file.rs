@@ -23,7 +23,7 @@ use std::path::Path;
 
 use busyhour_sample::batch::{put, put_signed};
 use busyhour_sample::{
-    ArrivalRecord, BatchReader, CorruptBatch, Labels, RecorderEvent, RunNames, SAMPLES_VERSION, Sample,
+    ArrivalRecord, BatchReader, DamagedBatch, Labels, RecorderEvent, RunNames, SAMPLES_VERSION, Sample,
     SampleFlags, UserChange,
 };
 use serde::{Deserialize, Serialize};
@@ -191,7 +191,7 @@ pub enum SamplesError {
     Version(u32),
     /// A segment has a correct checksum, but invalid contents.
     #[error("the samples are damaged")]
-    Batch(#[from] CorruptBatch),
+    Batch(#[from] DamagedBatch),
 }
 
 /// The result of reading a file.

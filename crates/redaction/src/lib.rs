@@ -58,12 +58,12 @@ pub fn url(text: &str) -> String {
 
 /// The path and query of a URL, with secret parameters redacted.
 pub fn path(text: &str) -> String {
-    path_with(text, |_, value| value_of(true, value))
+    replace_path_secrets(text, |_, value| value_of(true, value))
 }
 
 /// The path and query of a URL. Each secret parameter is replaced by the text that `secret` returns for its name and
 /// value. A secret segment of the path has the name `path`.
-pub fn path_with(text: &str, mut secret: impl FnMut(&str, &str) -> String) -> String {
+pub fn replace_path_secrets(text: &str, mut secret: impl FnMut(&str, &str) -> String) -> String {
     let (path, query) = match text.split_once('?') {
         Some((path, query)) => (path, Some(query)),
         None => (text, None),

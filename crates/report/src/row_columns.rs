@@ -59,7 +59,7 @@ impl RowColumn {
         self
     }
 
-    const fn if_any(mut self, applies: fn(&[&Row]) -> bool) -> Self {
+    const fn passes_without_data(mut self, applies: fn(&[&Row]) -> bool) -> Self {
         self.applies = applies;
         self
     }
@@ -128,11 +128,11 @@ pub(crate) const SERVICE: &[RowColumn] = times!(service, false);
 /// Columns of pages that are shown only if they apply to the rows.
 const FURTHER: &[RowColumn] = &[
     column("service.mean", None, Some(("service mean", "service")), |row| time(row, row.service.mean))
-        .if_any(|rows| rows.iter().any(|row| row.service.mean != row.response.mean)),
+        .passes_without_data(|rows| rows.iter().any(|row| row.service.mean != row.response.mean)),
     column("apdex.score", None, Some(("APDEX", "apdex")), |row| {
         row.apdex.map_or_else(|| "–".into(), |apdex| format!("{:.2}", apdex.score))
     })
-    .if_any(|rows| rows.iter().any(|row| row.apdex.is_some())),
+    .passes_without_data(|rows| rows.iter().any(|row| row.apdex.is_some())),
 ];
 
 /// All columns of tables of labels and thread groups.

@@ -8,7 +8,7 @@ use busyhour_analysis::arrivals::{
     ArrivalContext, ArrivalTally, ArrivalVerdict, JudgedStarts, KnownRate, RequestedProcess, Resolution,
     StallRule, TallySettings, judge,
 };
-use busyhour_arrivals::{ArrivalProcess, ChangedRate, Law};
+use busyhour_arrivals::{ArrivalProcess, CumulativeRate, Law};
 use rand::Rng;
 
 /// The rule that determines which gaps are stalls for a process of this law.
@@ -63,7 +63,7 @@ struct LawPart {
 impl LawParts {
     /// Creates the parts for a schedule that ran until `end_ns`; `rate` includes the changes of the rate during the run. There
     /// are no parts if the schedule has only one law.
-    pub(crate) fn new(process: &ArrivalProcess, rate: &ChangedRate, end_ns: u64) -> LawParts {
+    pub(crate) fn new(process: &ArrivalProcess, rate: &CumulativeRate, end_ns: u64) -> LawParts {
         let stretches = if process.law() == Law::Mixed { stretches(process, end_ns) } else { Vec::new() };
         let parts = stretches.into_iter().filter_map(|stretch| {
             let Range { start, end } = stretch.at_ns.clone();

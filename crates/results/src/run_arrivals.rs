@@ -9,7 +9,7 @@ use busyhour_analysis::arrivals::{
     RequestedProcess, Resolution, SameUserGaps, TallySettings, judge,
 };
 use busyhour_analysis::{RunFacts, Summary};
-use busyhour_arrivals::{ArrivalProcess, ChangedRate, Changes, Law, RateChange};
+use busyhour_arrivals::{ArrivalProcess, Changes, CumulativeRate, Law, RateChange};
 use busyhour_record::{OpenFacts, RunDir, SamplesReader};
 use busyhour_sample::{ArrivalOutcome, ArrivalRecord, LoadChange, LogRow, Nanos, RunEnd, RunNames};
 use rand::SeedableRng as _;
@@ -225,11 +225,11 @@ fn changes(facts: &RunFacts, open: &OpenFacts) -> Changes {
     changes
 }
 
-fn mean_rate(rate: &ChangedRate, end_ns: u64) -> Option<f64> {
+fn mean_rate(rate: &CumulativeRate, end_ns: u64) -> Option<f64> {
     (end_ns > 0).then(|| rate.cumulative(end_ns) / (end_ns as f64 / 1e9))
 }
 
-fn settings(known: Option<&ChangedRate>, end_ns: u64) -> TallySettings {
+fn settings(known: Option<&CumulativeRate>, end_ns: u64) -> TallySettings {
     let settings = TallySettings::new(Resolution::Nanosecond);
     // If the schedule is known only from the samples file, the whole time is judged.
     let Some(rate) = known else { return settings.judging_all() };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{BatchReader, CorruptBatch, put, put_signed};
+use crate::batch::{BatchReader, DamagedBatch, put, put_signed};
 use crate::nanos::Nanos;
 
 /// The outcome of an arrival.
@@ -107,7 +107,7 @@ impl ArrivalCounts {
 pub fn unpack_arrivals(
     mut bytes: BatchReader<'_>,
     mut see: impl FnMut(&ArrivalRecord),
-) -> Result<(), CorruptBatch> {
+) -> Result<(), DamagedBatch> {
     let mut before = 0u64;
     while !bytes.is_empty() {
         let head: u64 = bytes.number()?;

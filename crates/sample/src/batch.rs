@@ -144,7 +144,7 @@ pub fn put_signed(out: &mut Vec<u8>, value: i64) {
 /// The bytes are not a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("damaged batch of samples at byte {at}")]
-pub struct CorruptBatch {
+pub struct DamagedBatch {
     /// Offset of the error in the batch, in bytes.
     pub at: usize,
 }
@@ -175,13 +175,13 @@ impl<'b> BatchReader<'b> {
     }
 
     /// Reads the difference of a start from the previous one and returns the start.
-    pub(crate) fn start(&mut self) -> Result<u64, CorruptBatch> {
+    pub(crate) fn start(&mut self) -> Result<u64, DamagedBatch> {
         self.start = self.start.wrapping_add(self.signed()? as u64);
         Ok(self.start)
     }
 
     /// Reads the number of texts, then the texts.
-    pub(crate) fn texts(&mut self) -> Result<&[&'b str], CorruptBatch> {
+    pub(crate) fn texts(&mut self) -> Result<&[&'b str], DamagedBatch> {
         let count = self.varint()?;
         self.variables.clear();
         for _ in 0..count {
@@ -192,7 +192,7 @@ impl<'b> BatchReader<'b> {
     }
 
     /// Reads a number that precedes the samples.
-    pub fn head(&mut self) -> Result<u64, CorruptBatch> {
+    pub fn head(&mut self) -> Result<u64, DamagedBatch> {
         let value = self.varint()?;
         self.bytes = self.bytes.get(self.at..).unwrap_or_default();
         self.at = 0;
@@ -200,7 +200,7 @@ impl<'b> BatchReader<'b> {
     }
 
     /// Reads a length and a string.
-    pub fn bytes_text(&mut self) -> Result<&'b str, CorruptBatch> {
+    pub fn bytes_text(&mut self) -> Result<&'b str, DamagedBatch> {
         let len = usize::try_from(self.varint()?).map_err(|_| self.corrupt())?;
         self.literal(len)
     }
@@ -211,17 +211,17 @@ impl<'b> BatchReader<'b> {
     }
 
     /// The error for the current position.
-    pub fn corrupt(&self) -> CorruptBatch {
-        CorruptBatch { at: self.at }
+    pub fn corrupt(&self) -> DamagedBatch {
+        DamagedBatch { at: self.at }
     }
 
-    pub(crate) fn byte(&mut self) -> Result<u8, CorruptBatch> {
+    pub(crate) fn byte(&mut self) -> Result<u8, DamagedBatch> {
         let byte = *self.bytes.get(self.at).ok_or_else(|| self.corrupt())?;
         self.at += 1;
         Ok(byte)
     }
 
-    pub(crate) fn varint(&mut self) -> Result<u64, CorruptBatch> {
+    pub(crate) fn varint(&mut self) -> Result<u64, DamagedBatch> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -237,7 +237,7 @@ impl<'b> BatchReader<'b> {
     ///
     /// # Errors
     /// The bytes end, or the number is too large for its type.
-    pub fn number<T: TryFrom<u64>>(&mut self) -> Result<T, CorruptBatch> {
+    pub fn number<T: TryFrom<u64>>(&mut self) -> Result<T, DamagedBatch> {
         let value = self.varint()?;
         T::try_from(value).map_err(|_| self.corrupt())
     }
@@ -246,12 +246,12 @@ impl<'b> BatchReader<'b> {
     ///
     /// # Errors
     /// The bytes end.
-    pub fn signed(&mut self) -> Result<i64, CorruptBatch> {
+    pub fn signed(&mut self) -> Result<i64, DamagedBatch> {
         let value = self.varint()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    pub(crate) fn text(&mut self) -> Result<&'b str, CorruptBatch> {
+    pub(crate) fn text(&mut self) -> Result<&'b str, DamagedBatch> {
         let head = self.varint()?;
         let value = usize::try_from(head >> 1).map_err(|_| self.corrupt())?;
         if self.without_texts {
@@ -281,7 +281,7 @@ impl<'b> BatchReader<'b> {
         Ok(text)
     }
 
-    fn literal(&mut self, len: usize) -> Result<&'b str, CorruptBatch> {
+    fn literal(&mut self, len: usize) -> Result<&'b str, DamagedBatch> {
         let end = self.at.checked_add(len).ok_or_else(|| self.corrupt())?;
         let bytes = self.bytes.get(self.at..end).ok_or_else(|| self.corrupt())?;
         let text = std::str::from_utf8(bytes).map_err(|_| self.corrupt())?;

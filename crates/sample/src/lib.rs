@@ -55,7 +55,7 @@ mod writer;
 pub use aggregator::Aggregator;
 pub use apdex_limits::{ApdexLimits, ApdexPropertyError};
 pub use arrival::{ArrivalCounts, ArrivalOutcome, ArrivalRecord, unpack_arrivals};
-pub use batch::{BatchReader, CorruptBatch};
+pub use batch::{BatchReader, DamagedBatch};
 pub use control_event::{ChangedFrom, ControlEvent, LoadChange};
 pub use data_type::DataType;
 pub use detail::{AssertionResult, Detail, HttpDetail};

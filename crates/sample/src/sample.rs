@@ -6,7 +6,7 @@
 
 use std::ops::AddAssign;
 
-use crate::batch::{BatchReader, CorruptBatch, Encoder, put, put_signed};
+use crate::batch::{BatchReader, DamagedBatch, Encoder, put, put_signed};
 use crate::data_type::DataType;
 use crate::nanos::Nanos;
 use crate::sample_flags::SampleFlags;
@@ -431,7 +431,7 @@ impl BatchReader<'_> {
     /// # Errors
     /// The bytes are not a batch.
     #[allow(clippy::should_implement_trait, reason = "the sample borrows from the reader")]
-    pub fn next(&mut self) -> Result<Option<Sample<'_>>, CorruptBatch> {
+    pub fn next(&mut self) -> Result<Option<Sample<'_>>, DamagedBatch> {
         if self.is_empty() {
             return Ok(None);
         }

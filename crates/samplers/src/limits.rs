@@ -1,7 +1,7 @@
 //! Limits on the part of a response that samplers other than HTTP keep in memory.
 
 use busyhour_limits::{Limit, exceeded};
-use busyhour_program::body_memory::{BodyMemory, NoMemory};
+use busyhour_program::body_memory::{BodyMemory, MemoryError};
 
 /// The maximum number of bytes of one response, the same as for an HTTP body.
 pub const RESPONSE_BYTES_MAX: usize = 64 << 20;
@@ -54,7 +54,7 @@ pub(crate) fn too_long() -> String {
 }
 
 /// Counts a response that exceeds the limit for the responses of all users, and returns the message.
-fn no_memory(why: NoMemory) -> String {
+fn no_memory(why: MemoryError) -> String {
     exceeded(Limit::BodyMemory);
     format!("Not enough memory: {why}")
 }

@@ -85,7 +85,7 @@ fn member(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::java_like::{self, JavaLike};
-    use crate::javascript::{self, Imitated};
+    use crate::javascript::{self, ImitatedEngine};
     use crate::jexl::{self, Version};
 
     fn groovy(text: &str) -> Identifiers {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     fn javascript(text: &str) -> Identifiers {
-        javascript::compile_element(text, Imitated::Nashorn).unwrap().identifiers()
+        javascript::compile_element(text, ImitatedEngine::Nashorn).unwrap().identifiers()
     }
 
     const BODY_ONLY: ResultReads =

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::jvm::bridge::{self, BridgeValue};
 use crate::{Binding, Identifiers, Scope, ScriptError, TextPlace, Value};
 use dialect::BoundNames;
-pub use dialect::Imitated;
+pub use dialect::ImitatedEngine;
 use engine::{Key, RunError, ScriptValue};
 use screen::Word;
 
@@ -24,7 +24,7 @@ use screen::Word;
 pub struct Script {
     text: Arc<str>,
     is_expression: bool,
-    imitated: Imitated,
+    imitated: ImitatedEngine,
     is_element: bool,
     uses_random_or_clock: bool,
 }
@@ -48,18 +48,18 @@ fn script_error(error: RunError) -> ScriptError {
 /// # Errors
 /// [`ScriptError::Syntax`] for invalid syntax, [`ScriptError::Unsupported`] for constructs that need a Java virtual machine.
 pub fn compile(text: &str) -> Result<Script, ScriptError> {
-    parse(text, Imitated::Rhino, false)
+    parse(text, ImitatedEngine::Rhino, false)
 }
 
 /// Parses the script of an element.
 ///
 /// # Errors
 /// As for [`compile`].
-pub fn compile_element(text: &str, imitated: Imitated) -> Result<Script, ScriptError> {
+pub fn compile_element(text: &str, imitated: ImitatedEngine) -> Result<Script, ScriptError> {
     parse(text, imitated, true)
 }
 
-fn parse(text: &str, imitated: Imitated, is_element: bool) -> Result<Script, ScriptError> {
+fn parse(text: &str, imitated: ImitatedEngine, is_element: bool) -> Result<Script, ScriptError> {
     let screened = screen::screen(text, imitated, is_element, &mut |_| {})?;
     let text = screened.text;
     engine::parses(&text, false).map_err(|error| match error {

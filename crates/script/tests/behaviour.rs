@@ -87,8 +87,8 @@ fn unsupported_methods_are_refused() {
 
 #[test]
 fn javascript_calls_length_and_size_of_java_objects() {
-    use busyhour_script::javascript::{Imitated, compile_element};
-    for imitated in [Imitated::Rhino, Imitated::Nashorn] {
+    use busyhour_script::javascript::{ImitatedEngine, compile_element};
+    for imitated in [ImitatedEngine::Rhino, ImitatedEngine::Nashorn] {
         let value = |text: &str| {
             let value = compile_element(text, imitated)?.run(&mut User::new(), &[], Value::Null)?;
             Ok::<_, ScriptError>(value)

@@ -3,7 +3,7 @@
 #[allow(dead_code, reason = "other tests use all of it")]
 mod support;
 
-use busyhour_script::javascript::{Imitated, compile, compile_element};
+use busyhour_script::javascript::{ImitatedEngine, compile, compile_element};
 use busyhour_script::{ScriptError, Value};
 use support::User;
 
@@ -12,7 +12,7 @@ fn function(text: &str) -> Result<Value, ScriptError> {
 }
 
 fn element(text: &str) -> Result<Value, ScriptError> {
-    compile_element(text, Imitated::Nashorn)?.run(&mut User::new(), &[], Value::Null)
+    compile_element(text, ImitatedEngine::Nashorn)?.run(&mut User::new(), &[], Value::Null)
 }
 
 /// Scripts that would run for hours, or use all memory, without a limit.

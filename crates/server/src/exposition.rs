@@ -103,7 +103,7 @@ fn write_sample(out: &mut String, name: &str, sample: &ExpositionSample<'_>) {
         ExpositionValue::Histogram { buckets, sum, count } => {
             let bucket_name = format!("{name}_bucket");
             for (bound, count) in buckets {
-                let bound = bound_text(*bound);
+                let bound = format_bound(*bound);
                 let mut labels = sample.labels.clone();
                 labels.push(("le", &bound));
                 write_line(out, &bucket_name, &labels, *count as f64, stamp);
@@ -145,7 +145,7 @@ fn write_line(out: &mut String, name: &str, labels: &[(&str, &str)], value: f64,
 
 /// The upper bound of a bucket as the value of the label `le`.
 #[must_use]
-pub fn bound_text(bound: f64) -> String {
+pub fn format_bound(bound: f64) -> String {
     let mut text = String::new();
     write_value(&mut text, bound);
     text

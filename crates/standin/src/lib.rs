@@ -35,7 +35,7 @@ mod websocket;
 pub use case::{Case, CaseError, cases};
 pub use compare::differences;
 pub use live_page::{LiveEvents, LivePageClient};
-pub use peer::{LinesEqual, PEER_PLANS, PeerOutcome, PeerPlan, peer_files};
+pub use peer::{BATCH_TEST_PLANS, BatchTestOutcome, BatchTestPlan, LineComparison, peer_files};
 pub use recording::{Recording, RequestRecord};
 pub use request::ReceivedRequest;
 pub use server::{Received, StandIn};

@@ -10,25 +10,25 @@ use std::process::{Command, Stdio};
 
 /// A plan of the batch tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PeerPlan {
+pub struct BatchTestPlan {
     /// The name of the plan and of its files.
     pub name: &'static str,
     /// Additional arguments of the run.
     pub arguments: &'static [&'static str],
 }
 
-const fn plain(name: &'static str) -> PeerPlan {
-    PeerPlan { name, arguments: &[] }
+const fn plain(name: &'static str) -> BatchTestPlan {
+    BatchTestPlan { name, arguments: &[] }
 }
 
 /// The plans for which JMeter 5.6.3 itself writes the expected files on all machines.
-pub const PEER_PLANS: [PeerPlan; 13] = [
+pub const BATCH_TEST_PLANS: [BatchTestPlan; 13] = [
     plain("Bug62239"),
     plain("BUG_62847"),
     plain("Bug52968"),
     plain("Bug50898"),
     plain("Bug55375"),
-    PeerPlan { name: "Bug54685", arguments: &["-Jsample_variables=REFERENCE,JSESSIONID"] },
+    BatchTestPlan { name: "Bug54685", arguments: &["-Jsample_variables=REFERENCE,JSESSIONID"] },
     plain("HTMLParserTestFile_2"),
     plain("TestHeaderManager"),
     plain("BatchTestLocal"),
@@ -40,7 +40,7 @@ pub const PEER_PLANS: [PeerPlan; 13] = [
 
 /// The result of comparing the lines of a file with those of the expected file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LinesEqual {
+pub struct LineComparison {
     /// Number of lines that both files contain in the same order.
     pub equal: usize,
     /// Number of lines of the expected file.
@@ -49,7 +49,7 @@ pub struct LinesEqual {
     pub written: usize,
 }
 
-impl LinesEqual {
+impl LineComparison {
     /// Whether the files are equal.
     #[must_use]
     pub const fn all(&self) -> bool {
@@ -59,13 +59,13 @@ impl LinesEqual {
 
 /// The result of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PeerOutcome {
+pub struct BatchTestOutcome {
     /// The plan.
-    pub plan: PeerPlan,
+    pub plan: BatchTestPlan,
     /// The comparison of the CSV file.
-    pub csv: LinesEqual,
+    pub csv: LineComparison,
     /// The comparison of the XML file.
-    pub xml: LinesEqual,
+    pub xml: LineComparison,
     /// Descriptions of the deviations; empty if there are none.
     pub problems: Vec<String>,
 }
@@ -76,7 +76,7 @@ pub fn peer_files(workspace: &Path) -> Option<PathBuf> {
     workspace.join("../shared/jmeter-testfiles/testfiles").canonicalize().ok()
 }
 
-impl PeerPlan {
+impl BatchTestPlan {
     /// Whether the plan's samples read the test files, so that sizes of files affect results.
     fn reads_pages(&self) -> bool {
         self.name == "HTMLParserTestFile_2"
@@ -86,7 +86,7 @@ impl PeerPlan {
     ///
     /// # Errors
     /// A file cannot be read or linked, or the program cannot be run.
-    pub fn run(&self, program: &Path, testfiles: &Path, folder: &Path) -> io::Result<PeerOutcome> {
+    pub fn run(&self, program: &Path, testfiles: &Path, folder: &Path) -> io::Result<BatchTestOutcome> {
         if self.reads_pages() {
             copy_with_release_line_ends(testfiles, &folder.join("testfiles"))?;
         } else {
@@ -106,19 +106,19 @@ impl PeerPlan {
             let errors: Vec<_> = printed.lines().filter(|line| line.starts_with("error")).take(4).collect();
             problems.push(format!("{}: {}", output.status, errors.join("; ")));
         }
-        let compare = |extension: &str, problems: &mut Vec<String>| -> io::Result<LinesEqual> {
+        let compare = |extension: &str, problems: &mut Vec<String>| -> io::Result<LineComparison> {
             let name = format!("{}.{extension}", self.name);
             let expected = lines(&fs::read(testfiles.join(&name))?);
             let written = fs::read(folder.join(&name)).map(|bytes| lines(&bytes)).unwrap_or_default();
             problems.extend(first_difference(&name, &expected, &written));
             let equal = common_line_count(&expected, &written);
-            Ok(LinesEqual { equal, expected: expected.len(), written: written.len() })
+            Ok(LineComparison { equal, expected: expected.len(), written: written.len() })
         };
         let csv = compare("csv", &mut problems)?;
         let xml = compare("xml", &mut problems)?;
         let log = fs::read_to_string(folder.join("jmeter.log")).unwrap_or_default();
         problems.extend(log.lines().filter(|line| line.contains(" ERROR ")).map(str::to_owned));
-        Ok(PeerOutcome { plan: *self, csv, xml, problems })
+        Ok(BatchTestOutcome { plan: *self, csv, xml, problems })
     }
 }
 

@@ -65,7 +65,7 @@ impl StandIn {
     ///
     /// # Errors
     /// No port is available.
-    pub fn start_demanding_certificates() -> io::Result<Self> {
+    pub fn start_requiring_client_certificates() -> io::Result<Self> {
         Self::start_with(State::default(), ClientCertificates::Required)
     }
 

@@ -29,7 +29,7 @@ impl RoundedExponential {
 
     /// P(D ≤ k): the share of gaps of at most k ticks.
     #[must_use]
-    pub fn share_up_to(&self, ticks: u64) -> f64 {
+    pub fn cumulative_probability(&self, ticks: u64) -> f64 {
         let a = self.per_tick;
         1.0 + (-a).exp_m1() * (-(ticks as f64) * a).exp() / a
     }
@@ -146,7 +146,7 @@ mod tests {
             let rounded = RoundedExponential::new(per_tick).unwrap();
             let (mut mean, mut square, mut before) = (0.0, 0.0, 0.0);
             for ticks in 0..20_000_u64 {
-                let share = rounded.share_up_to(ticks) - before;
+                let share = rounded.cumulative_probability(ticks) - before;
                 before += share;
                 assert!(share >= 0.0);
                 mean += share * ticks as f64;

@@ -1,7 +1,7 @@
 //! Limits for the data that a server may send within one sample.
 
 use busyhour_limits::{Limit, exceeded};
-use busyhour_program::body_memory::NoMemory;
+use busyhour_program::body_memory::MemoryError;
 
 use crate::failure::SampleFailure;
 
@@ -28,7 +28,7 @@ pub(crate) fn too_many_frames() -> SampleFailure {
     limited(Limit::FilteredFrames, message)
 }
 
-pub(crate) fn no_memory(why: NoMemory) -> SampleFailure {
+pub(crate) fn no_memory(why: MemoryError) -> SampleFailure {
     limited(Limit::BodyMemory, format!("Not enough memory for the frame: {why}"))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-use busyhour_standin::{LinesEqual, PEER_PLANS, PeerOutcome, peer_files};
+use busyhour_standin::{BATCH_TEST_PLANS, BatchTestOutcome, LineComparison, peer_files};
 
 use xtask_common::project;
 
@@ -35,7 +35,7 @@ pub fn run(options: &Options) -> Result<()> {
     let known: BTreeMap<String, String> = serde_json::from_slice(&known)?;
     let (mut unknown, mut details) = (0, String::new());
     println!("{:<24} {:>9} {:>9}  {:<8} reason", "plan", "CSV", "XML", "verdict");
-    for plan in PEER_PLANS {
+    for plan in BATCH_TEST_PLANS {
         if !names.is_empty() && !names.iter().any(|name| plan.name.contains(name.as_str())) {
             continue;
         }
@@ -64,11 +64,11 @@ pub fn run(options: &Options) -> Result<()> {
     }
 }
 
-fn format_lines(lines: LinesEqual) -> String {
+fn format_lines(lines: LineComparison) -> String {
     format!("{}/{}", lines.equal, lines.expected)
 }
 
-fn verdict(outcome: &PeerOutcome, known: Option<&str>) -> &'static str {
+fn verdict(outcome: &BatchTestOutcome, known: Option<&str>) -> &'static str {
     match (outcome.problems.is_empty(), known) {
         (true, None) => "equal",
         (false, Some(_)) => "known",

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use contender::Contender;
+use contender::ComparedProgram;
 use run_results::{EVENTS, RunResults, VENUES};
 use shop::Shop;
 use xtask_common::jmeter::JMeter;
@@ -75,7 +75,7 @@ impl Options {
 /// # Errors
 /// JMeter cannot be installed, a run fails, or there is an unexpected difference.
 pub fn run(options: &Options) -> Result<()> {
-    let jmeter = Contender::JMeter(JMeter::obtain()?);
+    let jmeter = ComparedProgram::JMeter(JMeter::obtain()?);
     let busyhour = project::busyhour(options.busyhour.as_deref(), "dev")?;
     let work = tempfile::tempdir()?;
     // One port for all shops, so that URLs and request sizes are comparable.
@@ -86,7 +86,7 @@ pub fn run(options: &Options) -> Result<()> {
     );
     let theirs = both_runs(&jmeter, &busyhour, options, port, &work.path().join("jmeter"))?;
     let ours = both_runs(
-        &Contender::Busyhour(busyhour.clone()),
+        &ComparedProgram::Busyhour(busyhour.clone()),
         &busyhour,
         options,
         port,
@@ -96,7 +96,7 @@ pub fn run(options: &Options) -> Result<()> {
 }
 
 fn both_runs(
-    contender: &Contender,
+    contender: &ComparedProgram,
     busyhour: &Path,
     options: &Options,
     port: u16,

@@ -344,7 +344,7 @@ fn short_gaps(
     let length_ns = GAP_LIMITS_NS[limit];
     let share_below = |length_ns: u64| match &rounded {
         // A gap shorter than k ticks has at most k − 1 ticks.
-        Some(law) => law.share_up_to(length_ns / tick_ns - 1),
+        Some(law) => law.cumulative_probability(length_ns / tick_ns - 1),
         None => -(-rate_per_ns * length_ns as f64).exp_m1(),
     };
     let share_poisson = share_below(length_ns);

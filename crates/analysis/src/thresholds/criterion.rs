@@ -32,7 +32,7 @@ pub struct Criterion {
     /// Whether a failed criterion fails the run (`as failed`) or is only reported (`as non-failed`).
     pub fails: bool,
     /// Whether the criterion passes if there was nothing to measure (`, if any`).
-    pub if_any: bool,
+    pub passes_without_data: bool,
 }
 
 /// The meaning of a criterion's condition.

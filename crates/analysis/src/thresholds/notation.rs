@@ -125,7 +125,7 @@ impl<'t> Reader<'t> {
             until_s: rest.until_s,
             stop: stop && window != Window::Run,
             fails: rest.fails,
-            if_any: rest.if_any,
+            passes_without_data: rest.passes_without_data,
         })
     }
 

@@ -125,7 +125,7 @@ impl Track {
             passed,
             fails_run: match passed {
                 Some(passed) => !passed && criterion.fails,
-                None => !criterion.if_any && criterion.fails,
+                None => !criterion.passes_without_data && criterion.fails,
             },
             observed: state.worst.map(|worst| worst.value),
             limit: criterion.limit.value,

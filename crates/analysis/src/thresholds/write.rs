@@ -36,7 +36,7 @@ impl fmt::Display for Criterion {
             (_, false, true) => ", continue as failed",
             (_, false, false) => ", continue as non-failed",
         })?;
-        if self.if_any { f.write_str(", if any") } else { Ok(()) }
+        if self.passes_without_data { f.write_str(", if any") } else { Ok(()) }
     }
 }
 

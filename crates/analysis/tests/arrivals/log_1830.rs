@@ -75,7 +75,7 @@ fn the_unrounded_exponential_test_rejects_because_of_rounding() {
     // The test still rejects: gaps of 0 and 1 ms are a tenth more frequent, which is immaterial but significant with 38,072 gaps.
     assert!(rounded.p_value < 0.05, "{rounded:?}");
     let up_to_1_ms = gaps.iter().filter(|&&gap| gap <= 1).count() as f64 / gaps.len() as f64;
-    let poisson = RoundedExponential::new(0.03173).unwrap().share_up_to(1);
+    let poisson = RoundedExponential::new(0.03173).unwrap().cumulative_probability(1);
     assert_eq!(format!("{up_to_1_ms:.4} {poisson:.4}"), "0.0516 0.0464");
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use busyhour_capacity::numbers::{figure_or_dash, ms};
 use busyhour_capacity::{
-    Answer, AnswerValue, ModelFile, Point, Unanswered, Varied, Vary, WhatIf, WhatIfError, vary,
+    Answer, ModelFile, NoResult, Point, ResultValue, Vary, WhatIf, WhatIfError, WhatIfResults, vary,
 };
 use busyhour_queueing::solve::SolveSettings;
 use busyhour_report::{PlotLine, TerminalPlot, what_if_html};
@@ -95,8 +95,8 @@ pub(crate) fn main(args: &WhatIfArgs) -> Exit {
         };
         if let Some(error) = varied.unanswered() {
             return match error {
-                Unanswered::Unsolved(error) => super::solve::unsolved(&varied.model.name, error),
-                Unanswered::Simulation(error) => {
+                NoResult::Unsolved(error) => super::solve::unsolved(&varied.model.name, error),
+                NoResult::Simulation(error) => {
                     complain(Exit::ModelFails, &format!("{} cannot be simulated: {error}", varied.model.name))
                 }
             };
@@ -231,7 +231,7 @@ fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String 
 }
 
 /// Formats a value in a unit; unknown values are shown as a dash.
-fn shown(value: Option<AnswerValue>, factor: f64) -> String {
+fn shown(value: Option<ResultValue>, factor: f64) -> String {
     value.map_or_else(|| "–".into(), |value| value.times(factor).text())
 }
 
@@ -297,7 +297,7 @@ fn plots(args: &WhatIfArgs, points: &[Point], first: &Answer) -> Vec<TerminalPlo
 }
 
 /// The value for a plot; NaN, which leaves a gap in the line, if the value is unknown.
-fn number(value: Option<AnswerValue>) -> f64 {
+fn number(value: Option<ResultValue>) -> f64 {
     value.map_or(f64::NAN, |value| value.value)
 }
 
@@ -308,7 +308,7 @@ fn add(lines: &mut Vec<PlotLine>, name: &str, point: (f64, f64)) {
     }
 }
 
-fn json_of(args: &WhatIfArgs, all: &[Varied]) -> Value {
+fn json_of(args: &WhatIfArgs, all: &[WhatIfResults]) -> Value {
     let mut models = all.iter().map(|varied| model_json(args, varied));
     let mut reported = json!({ "version": 1 });
     let first = models.next().unwrap_or_default();
@@ -319,7 +319,7 @@ fn json_of(args: &WhatIfArgs, all: &[Varied]) -> Value {
     reported
 }
 
-fn model_json(args: &WhatIfArgs, Varied { model, points }: &Varied) -> Value {
+fn model_json(args: &WhatIfArgs, WhatIfResults { model, points }: &WhatIfResults) -> Value {
     let points: Vec<Value> = points
         .iter()
         .map(|point| {

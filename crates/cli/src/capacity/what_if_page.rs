@@ -1,19 +1,19 @@
 //! Converts the points of a what-if analysis to the data of its page.
 
-use busyhour_capacity::{Answer, AnswerValue, Point, Varied, Vary};
+use busyhour_capacity::{Answer, Point, ResultValue, Vary, WhatIfResults};
 use busyhour_report::{
     WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
 };
 
 /// The data of the page for the points of all models.
-pub(super) fn page(vary: &[Vary], all: &[Varied]) -> WhatIfPage {
+pub(super) fn page(vary: &[Vary], all: &[WhatIfResults]) -> WhatIfPage {
     WhatIfPage {
         parameters: vary.iter().map(|vary| vary.short().to_owned()).collect(),
         models: all.iter().map(model).collect(),
     }
 }
 
-fn model(Varied { model, points }: &Varied) -> WhatIfModel {
+fn model(WhatIfResults { model, points }: &WhatIfResults) -> WhatIfModel {
     let answers = || points.iter().filter_map(|point| point.result.as_ref().ok());
     let mut methods: Vec<String> = answers().map(|answer| answer.method.clone()).collect();
     methods.sort_unstable();
@@ -42,7 +42,7 @@ fn point(point: &Point) -> WhatIfPoint {
 
 fn found(answer: &Answer) -> WhatIfFound {
     let value =
-        |value: Option<AnswerValue>| value.map(|AnswerValue { value, half }| WhatIfValue { value, half });
+        |value: Option<ResultValue>| value.map(|ResultValue { value, half }| WhatIfValue { value, half });
     let classes = answer
         .classes
         .iter()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use busyhour_demo::ProbeStall;
+use busyhour_demo::ServerStall;
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -118,7 +118,7 @@ pub(crate) struct ServerArgs {
     pub(crate) backend: Option<busyhour_demo::BackendOptions>,
     /// probe: stall for LENGTH, starting AFTER the first request (2s@10s); may be given several times.
     #[arg(long, value_name = "LENGTH@AFTER", value_parser = super::quantities::stall)]
-    pub(crate) stall: Vec<ProbeStall>,
+    pub(crate) stall: Vec<ServerStall>,
     /// probe: delay of each response.
     #[arg(long, value_name = "TIME", value_parser = super::quantities::duration)]
     pub(crate) delay: Option<Duration>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use busyhour_demo::ProbeStall;
+use busyhour_demo::ServerStall;
 
 use crate::command_error::CommandError;
 use crate::quantities::{rate_per_s, refuse_bare_time, seconds};
@@ -29,15 +29,15 @@ pub(crate) fn duration_in_seconds(text: &str) -> Result<Duration, CommandError> 
 }
 
 /// Parses a stall of the probe: `2s@10s` lasts 2 s and starts 10 s after the first request.
-pub(crate) fn stall(text: &str) -> Result<ProbeStall, CommandError> {
+pub(crate) fn stall(text: &str) -> Result<ServerStall, CommandError> {
     text.split('@').try_for_each(refuse_bare_time)?;
     stall_in_seconds(text)
 }
 
 /// Like [`stall`], but numbers without a unit are seconds, for the old names of verbs.
-pub(crate) fn stall_in_seconds(text: &str) -> Result<ProbeStall, CommandError> {
+pub(crate) fn stall_in_seconds(text: &str) -> Result<ServerStall, CommandError> {
     let (length, after) = text.split_once('@').ok_or("expected LENGTH@AFTER, such as 2s@10s")?;
-    Ok(ProbeStall { after: duration_in_seconds(after)?, length: duration_in_seconds(length)? })
+    Ok(ServerStall { after: duration_in_seconds(after)?, length: duration_in_seconds(length)? })
 }
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn stalls_are_parsed() {
-        let stall_of = |length_ms, after_ms| ProbeStall {
+        let stall_of = |length_ms, after_ms| ServerStall {
             length: Duration::from_millis(length_ms),
             after: Duration::from_millis(after_ms),
         };

@@ -148,16 +148,16 @@ fn several_logs_have_a_line_each_and_unreadable_ones_are_reported() {
     let lines = |name: &str| ended.stdout.lines().filter(|line| line.starts_with(name)).count();
     // The one-line summary, and a row in each of the four tables.
     assert_eq!((lines("a.jtl"), lines("b.jtl"), lines("page")), (5, 5, 0));
-    room.type_in("arrivals words.csv").expect(3);
-    room.type_in("arrivals a.jtl --label Gone")
+    room.run_line("arrivals words.csv").expect(3);
+    room.run_line("arrivals a.jtl --label Gone")
         .expect(3)
         .reports(&["no sample has the label \"Gone\"", "Home"]);
-    room.type_in("arrivals a.jtl --window 100,105").expect(3).reports(&["no sample starts in the window"]);
-    room.type_in("arrivals a.jtl --window 5").expect(2).reports(&["FROM,TO"]);
-    room.type_in("arrivals a.jtl --by-threads 1,...,5")
+    room.run_line("arrivals a.jtl --window 100,105").expect(3).reports(&["no sample starts in the window"]);
+    room.run_line("arrivals a.jtl --window 5").expect(2).reports(&["FROM,TO"]);
+    room.run_line("arrivals a.jtl --by-threads 1,...,5")
         .expect(2)
         .reports(&["expected two sizes before the dots"]);
-    room.type_in("arrivals").expect(2);
+    room.run_line("arrivals").expect(2);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_log_that_was_cut_off_is_read_with_a_warning() {
     // The first row determines the columns, so it must be complete.
     let text = ten_columns().lines().next().unwrap_or_default().to_owned() + "\n" + &text;
     room.file("cut.jtl", text);
-    let ended = room.type_in("arrivals --json cut.jtl").expect(0);
+    let ended = room.run_line("arrivals --json cut.jtl").expect(0);
     let ended = ended.reports(&["skipped 1 row that cannot be read", "line 2", "the log ends within a row"]);
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let log = &json["logs"][0];
@@ -182,12 +182,12 @@ fn plots_are_written_to_separate_files() {
     let room = Room::new();
     room.file("log.jtl", ten_columns());
     let line = "arrivals log.jtl --by-threads 1,5,10,20 --plot plots/new";
-    room.type_in(line).expect(0).reports(&["wrote plots/new/arrivals.html"]);
+    room.run_line(line).expect(0).reports(&["wrote plots/new/arrivals.html"]);
     let svg = room.read("plots/new/log-cov-by-threads.svg");
     assert!(svg.starts_with("<svg xmlns=") && svg.trim_end().ends_with("</svg>"));
     assert!(room.read("plots/new/arrivals.html").contains("Gaps between arrivals"));
     room.file("taken", "");
-    room.type_in("arrivals log.jtl --plot taken").expect(1).reports(&["cannot write taken"]);
+    room.run_line("arrivals log.jtl --plot taken").expect(1).reports(&["cannot write taken"]);
 }
 
 #[test]

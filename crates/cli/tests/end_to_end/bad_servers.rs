@@ -180,7 +180,7 @@ fn an_invalid_compressed_body_fails_the_sample() {
         + &text("BoundaryExtractor.refname", "x");
     let step = get_with("bad", "/", "", &element("BoundaryExtractor", "Look", &extractor, ""));
     room.file("plan.jmx", plan(&group("1", "1", &step)));
-    room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
+    room.run_line(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
     failed(&rows(&room.read("out.jtl"))[0], "java.util.zip.ZipException", "Not in GZIP format");
 }
 
@@ -211,7 +211,7 @@ fn a_hundred_thousand_stacked_encodings_are_a_failed_sample_and_a_caveat() {
     });
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "3", &(get("bad", "/bad") + &get("good", "/good")))));
-    let ended = room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
+    let ended = room.run_line(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
     let words = "a limit of the generator was exceeded 3 times: encodings stacked in Content-Encoding";
     ended.prints(&["Caveats", words, "limits.md"]);
     let rows = rows(&room.read("out.jtl"));
@@ -238,7 +238,9 @@ fn a_request_deadline_ends_an_endless_response() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "2", &get("endless", "/"))));
     let run = format!("run plan.jmx -l out.jtl --request-deadline 150ms -JPORT={}", server.port());
-    room.type_in(&run).expect(0).prints(&["a limit of the generator was exceeded 2 times: request deadline"]);
+    room.run_line(&run)
+        .expect(0)
+        .prints(&["a limit of the generator was exceeded 2 times: request deadline"]);
     let rows = rows(&room.read("out.jtl"));
     let words = "The request took longer than its deadline of 150ms (--request-deadline)";
     assert_eq!(rows.len(), 2);
@@ -248,7 +250,7 @@ fn a_request_deadline_ends_an_endless_response() {
     }
     assert_eq!(room.manifest().request_deadline, Some(RequestDeadline::Ns(150_000_000)));
     for wrong in ["soon", "0s"] {
-        let refused = room.type_in(&format!("run plan.jmx --request-deadline {wrong}")).expect(2);
+        let refused = room.run_line(&format!("run plan.jmx --request-deadline {wrong}")).expect(2);
         assert!(refused.stderr.contains("--request-deadline"), "{}", refused.all());
     }
 }

@@ -78,7 +78,7 @@ fn a_model_fitted_to_logs_predicts_other_loads_and_rejects_another_system() {
     let line = format!(
         "capacity fit {files} --service-law --response-max 200ms -o model.toml -o fit.json -o capacity.html"
     );
-    let ended = room.type_in(&line).expect(0);
+    let ended = room.run_line(&line).expect(0);
     assert!(ended.stdout.contains("Distribution of the times of users-10.jtl"), "{}", ended.stdout);
     assert!(ended.stdout.contains("have a mean response time within 200 ms"), "{}", ended.stdout);
     let fit: Value = serde_json::from_str(&room.read("fit.json")).unwrap();
@@ -100,7 +100,7 @@ fn a_model_fitted_to_logs_predicts_other_loads_and_rejects_another_system() {
     // A load near the knee that was not used for the fit.
     room.file("held-out.jtl", log(48, 4_711, 60.0));
     for model in ["model.toml", "fit.json"] {
-        let kept = room.type_in(&format!("capacity verify {model} held-out.jtl --json")).expect(0);
+        let kept = room.run_line(&format!("capacity verify {model} held-out.jtl --json")).expect(0);
         let judged: Value = serde_json::from_str(&kept.stdout).unwrap();
         assert_eq!(judged["verdict"], "kept", "{model}: {}", kept.stdout);
         let point = &judged["points"][0];
@@ -114,7 +114,7 @@ fn a_model_fitted_to_logs_predicts_other_loads_and_rejects_another_system() {
         assert!(digits <= 10, "{line}");
     }
     // The written model can be solved.
-    room.type_in("capacity solve model.toml").expect(0);
+    room.run_line("capacity solve model.toml").expect(0);
 
     // A system with half the service time is rejected.
     let station = "[[station]]\nname = \"server\"\nservice = \"5ms\"\n";
@@ -122,7 +122,7 @@ fn a_model_fitted_to_logs_predicts_other_loads_and_rejects_another_system() {
         "wrong.toml",
         format!("version = 1\n[[class]]\nname = \"users\"\nusers = 1\nthink = \"500ms\"\n{station}"),
     );
-    let rejected = room.type_in("capacity verify wrong.toml held-out.jtl users-75.jtl").expect(9);
+    let rejected = room.run_line("capacity verify wrong.toml held-out.jtl users-75.jtl").expect(9);
     assert!(
         rejected.stdout.contains("Rejected: the model does not describe the measurements"),
         "{}",
@@ -137,7 +137,7 @@ fn intervals_that_include_other_models_have_a_note() {
     for (users, is_noted) in [(&[5, 10, 15, 20][..], true), (&[10, 25, 40], false)] {
         let room = Room::new();
         let files = logs(&room, users);
-        let ended = room.type_in(&format!("capacity fit {files} -o fit.json -o fit.html")).expect(0);
+        let ended = room.run_line(&format!("capacity fit {files} -o fit.json -o fit.html")).expect(0);
         let fit: Value = serde_json::from_str(&room.read("fit.json")).unwrap();
         let parameters = fit["parameters"].as_array().unwrap();
         let includes_others = parameters.iter().any(|of| of["includes_other_models"] == true);
@@ -171,10 +171,10 @@ fn the_scalability_law_is_fitted_with_its_peak() {
     let room = Room::new();
     // A Sun SPARCcenter 2000 in SPEC SDM 91 (Gunther, "Guerrilla Capacity Planning", table 5.3).
     room.file("sdm91.csv", "users,throughput_per_s\n1,64.9\n18,995.9\n36,1652.4\n72,1853.2\n108,1828.9\n144,1775.0\n216,1702.2\n");
-    let fitted = room.type_in("capacity fit sdm91.csv --think 0 --model usl").expect(0);
+    let fitted = room.run_line("capacity fit sdm91.csv --think 0 --model usl").expect(0);
     assert!(fitted.stdout.contains("Peak: 97 (75 to 125) users"), "{}", fitted.stdout);
     assert!(fitted.stdout.contains("0.0277") && !fitted.stdout.contains("excluded"), "{}", fitted.stdout);
-    let ended = room.type_in("capacity fit sdm91.csv --model usl -o model.toml").expect(2);
+    let ended = room.run_line("capacity fit sdm91.csv --model usl -o model.toml").expect(2);
     assert!(ended.stderr.contains("not a queueing network"), "{}", ended.stderr);
 }
 
@@ -191,7 +191,7 @@ fn invalid_measurements_are_reported_with_their_position() {
         ("capacity fit bad.csv -o model.txt", 2, "this command writes .toml, .html or .json"),
         ("capacity verify bad.csv bad.csv", 3, "bad.csv"),
     ] {
-        let ended = room.type_in(line).expect(code);
+        let ended = room.run_line(line).expect(code);
         assert!(ended.stderr.contains(printed), "{line}: {}", ended.stderr);
     }
 }
@@ -206,11 +206,11 @@ fn recorded_utilization_is_preferred() {
         room.file(&format!("cpu-{users}.csv"), format!("seconds,server_percent\n{rows}"));
     }
     let line = format!("capacity fit {files} --cpu cpu-10.csv --cpu cpu-30.csv --cpu cpu-45.csv --json");
-    let fit: Value = serde_json::from_str(&room.type_in(&line).expect(0).stdout).unwrap();
+    let fit: Value = serde_json::from_str(&room.run_line(&line).expect(0).stdout).unwrap();
     assert_eq!(fit["method"], "utilization_law");
     let demand_s = fit["demands"][0]["demand_s"]["value"].as_f64().unwrap();
     assert!((demand_s / 0.01 - 1.0).abs() < 0.05, "{demand_s}");
-    let ended = room.type_in(&format!("capacity fit {files} --cpu cpu-10.csv --cpu cpu-30.csv")).expect(2);
+    let ended = room.run_line(&format!("capacity fit {files} --cpu cpu-10.csv --cpu cpu-30.csv")).expect(2);
     assert!(
         ended.stderr.contains("--cpu is given 2 times for 3 runs: give it once per run"),
         "{}",
@@ -236,7 +236,7 @@ fn the_steps_of_a_run_are_separate_loads() {
         let _ = writeln!(text, "{stamp},{rest}");
     }
     room.file("stairs.jtl", text);
-    let ended = room.type_in("capacity fit stairs.jtl --json").expect(0);
+    let ended = room.run_line("capacity fit stairs.jtl --json").expect(0);
     let fit: Value = serde_json::from_str(&ended.stdout).unwrap();
     let names: Vec<&str> = fit["points"]
         .as_array()
@@ -253,7 +253,7 @@ fn the_steps_of_a_run_are_separate_loads() {
     assert!((capacity / 100.0 - 1.0).abs() < 0.06, "{capacity}");
     let errors = &fit["points"][2]["point"];
     assert!(errors["throughput_error"].as_f64().is_some_and(|error| error > 0.0), "{errors}");
-    let one = room.type_in("capacity fit stairs.jtl --one-load --json").expect(0);
+    let one = room.run_line("capacity fit stairs.jtl --one-load --json").expect(0);
     let one: Value = serde_json::from_str(&one.stdout).unwrap();
     assert_eq!(one["points"].as_array().unwrap().len(), 1);
 }

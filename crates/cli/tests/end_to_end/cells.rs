@@ -341,9 +341,9 @@ fn mistakes_in_options_are_reported() {
     ] {
         let line =
             format!("lab server cells --port 0 --dir logs {options}").replace("-factor -", "-factor=-");
-        room.type_in(&line).expect(code).reports(&[words]);
+        room.run_line(&line).expect(code).reports(&[words]);
     }
-    room.type_in("lab server shop --port 0 --heap 64m").expect(2).reports(&["lab server cells"]);
+    room.run_line("lab server shop --port 0 --heap 64m").expect(2).reports(&["lab server cells"]);
     // Without a compiler on the path.
     let mut command = Command::new(env!("CARGO_BIN_EXE_busyhour"));
     command.args(["lab", "server", "cells", "--port", "0"]).env("PATH", "/nowhere").env_remove("JAVA_HOME");
@@ -373,7 +373,7 @@ fn errors_of_java_are_reported() {
         (&format!("--port {port}"), 1, &format!("cannot listen on 127.0.0.1:{port}")),
     ] {
         let line = format!("lab server cells --dir logs {options}");
-        let ended = room.type_in(&line).expect(code).reports(&[words]);
+        let ended = room.run_line(&line).expect(code).reports(&[words]);
         assert!(ended.stdout.is_empty(), "{}", ended.all());
     }
 }

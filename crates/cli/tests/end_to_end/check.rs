@@ -73,12 +73,12 @@ fn every_damaged_file_yields_a_verdict() {
 fn unreadable_files_are_reported() {
     let room = Room::new();
     std::fs::create_dir(room.path().join("folder.jmx")).unwrap();
-    room.type_in("check folder.jmx").expect(3).prints(&["folder.jmx", "directory"]);
+    room.run_line("check folder.jmx").expect(3).prints(&["folder.jmx", "directory"]);
     let missing =
-        room.type_in("check missing.jmx").expect(3).prints(&["missing.jmx: not found", "No such file"]);
+        room.run_line("check missing.jmx").expect(3).prints(&["missing.jmx: not found", "No such file"]);
     assert!(!missing.stdout.contains("SUPPORTED"), "{}", missing.stdout);
-    room.type_in("run folder.jmx").expect(3).reports(&["folder.jmx", "directory"]);
-    room.type_in("run missing.jmx").expect(3).reports(&["missing.jmx", "No such file"]);
+    room.run_line("run folder.jmx").expect(3).reports(&["folder.jmx", "directory"]);
+    room.run_line("run missing.jmx").expect(3).reports(&["missing.jmx", "No such file"]);
     assert!(!room.has_run_dir());
 }
 
@@ -97,7 +97,7 @@ fn unsupported() -> String {
 fn all_unsupported_elements_are_listed_with_their_position() {
     let room = Room::new();
     room.file("plan.jmx", unsupported());
-    let ended = room.type_in("check plan.jmx").expect(3);
+    let ended = room.run_line("check plan.jmx").expect(3);
     assert_snapshot!(ended.stdout, @r#"
     plan.jmx: NOT SUPPORTED
             4  TestPlan "Plan"
@@ -141,7 +141,7 @@ fn all_unsupported_elements_are_listed_with_their_position() {
 
     in the outlines: line, element; - disabled, ! not supported
     "#);
-    room.type_in("run plan.jmx").expect(3).reports(&[
+    room.run_line("run plan.jmx").expect(3).reports(&[
         "__nonsense",
         "FTPSampler",
         "HTMLAssertion",
@@ -160,7 +160,7 @@ fn the_outline_marks_open_groups() {
     let poisson = "<stringProp name=\"busyhour.arrivals\">poisson(7/s) for 1s</stringProp>";
     let own = group("1", "1", &get("b", "/")).replace("</ThreadGroup>", &format!("{poisson}</ThreadGroup>"));
     room.file("plan.jmx", plan(&(open + &own + &group("1", "1", &get("c", "/")))));
-    let outline = room.type_in("check plan.jmx").expect(0).stdout;
+    let outline = room.run_line("check plan.jmx").expect(0).stdout;
     let lines: Vec<_> = outline.lines().filter(|line| line.contains("ThreadGroup")).collect();
     assert_eq!(lines.len(), 3, "{outline}");
     assert!(lines[0].ends_with("\"Visitors\"  open: rate(5/sec) random_arrivals(2 s)"), "{outline}");
@@ -176,13 +176,13 @@ fn many_files_have_a_total() {
     room.file("unsupported.jmx", unsupported());
     room.file("empty.jmx", "");
     let ended =
-        room.type_in("check --quiet good.jmx unsupported.jmx empty.jmx missing.jmx good.jmx").expect(3);
+        room.run_line("check --quiet good.jmx unsupported.jmx empty.jmx missing.jmx good.jmx").expect(3);
     ended.prints(&[
         "good.jmx: supported\n",
         "unsupported.jmx: NOT SUPPORTED\n",
         "\n2 of 5 plans are supported\n",
     ]);
-    room.type_in("check good.jmx").expect(0);
+    room.run_line("check good.jmx").expect(0);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn likely_mistakes_raise_warnings() {
     room.file("plan.jmx", plan(&group("1", "1", &sampler)));
     room.file("some.properties", "USERS=7\n");
     // The properties are read as in JMeter.
-    room.type_in("check -q some.properties plan.jmx").expect(0).prints(&[
+    room.run_line("check -q some.properties plan.jmx").expect(0).prints(&[
         "plan.jmx: supported",
         "warning[unknown-property]",
         "did you mean `HTTPsampler.Arguments`?",
@@ -202,7 +202,7 @@ fn likely_mistakes_raise_warnings() {
         "warning[misspelt-function]",
         "warning[undefined-variable]: nothing in the plan defines the variable `hots`",
     ]);
-    room.type_in("check -q missing.properties plan.jmx").expect(2).reports(&["missing.properties"]);
+    room.run_line("check -q missing.properties plan.jmx").expect(2).reports(&["missing.properties"]);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn json_contains_the_same_findings() {
     room.file("good.jmx", plan(&group("1", "1", &get("a", "/"))));
     room.file("unsupported.jmx", unsupported());
     room.file("rubbish.jmx", [0xff; 100]);
-    let ended = room.type_in("check --json good.jmx unsupported.jmx rubbish.jmx missing.jmx").expect(3);
+    let ended = room.run_line("check --json good.jmx unsupported.jmx rubbish.jmx missing.jmx").expect(3);
     let whole: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(
         (whole["version"].as_u64(), whole["supported"].as_u64(), whole["total"].as_u64()),
@@ -243,7 +243,7 @@ fn unknown_listeners_are_accepted() {
     let listeners = element("com.example.FancyVisualizer", "Fancy", "", "")
         + &element("BackendListener", "Influx", "", "");
     room.file("plan.jmx", plan(&group("1", "1", &listeners)));
-    room.type_in("check plan.jmx").expect(0).prints(&[
+    room.run_line("check plan.jmx").expect(0).prints(&[
         "warning[silent-listener]",
         "FancyVisualizer",
         "BackendListener",
@@ -257,7 +257,7 @@ fn skipped_files_and_lines_are_reported() {
     let crowd =
         element("com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup", "Population", &level, "");
     room.file("plan.jmx", plan(&(crowd + &element("Summariser", "summary", "", ""))));
-    room.type_in("check plan.jmx").expect(0).prints(&[
+    room.run_line("check plan.jmx").expect(0).prints(&[
         "warning[setting-without-effect]",
         "logs its starts is not written",
         "warning[inert-element]",
@@ -271,18 +271,18 @@ fn a_missing_data_file_is_reported() {
     let rows =
         element("CSVDataSet", "Users", &(text("filename", "nowhere.csv") + &text("variableNames", "x")), "");
     room.file("plan.jmx", plan(&group("1", "1", &(rows + &get("a", "/${x}")))));
-    room.type_in("check plan.jmx").expect(3).prints(&[
+    room.run_line("check plan.jmx").expect(3).prints(&[
         "nowhere.csv cannot be read",
         "in: Plan > Group > Users",
         "hint: ",
     ]);
-    room.type_in("run plan.jmx").expect(3).reports(&["nowhere.csv cannot be read", "no request was sent"]);
+    room.run_line("run plan.jmx").expect(3).reports(&["nowhere.csv cannot be read", "no request was sent"]);
 }
 
 #[test]
 fn supported_elements_are_listed() {
     let room = Room::new();
-    room.type_in("check --supported").expect(0).prints(&[
+    room.run_line("check --supported").expect(0).prints(&[
         "| Thread Group |",
         "| `${__P",
         "| Element | Class |",

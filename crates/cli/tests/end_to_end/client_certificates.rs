@@ -19,15 +19,17 @@ fn room() -> Room {
 
 #[test]
 fn requests_with_a_client_certificate_succeed_and_others_fail() {
-    let server = StandIn::start_demanding_certificates().unwrap();
+    let server = StandIn::start_requiring_client_certificates().unwrap();
     let room = room();
     let line = format!("run plan.jmx -JPORT={} -f -l out.jtl", server.tls_port());
-    room.type_in(&line).expect(0);
+    room.run_line(&line).expect(0);
     let refused = &rows(&room.read("out.jtl"))[0];
     assert_eq!(refused["success"], "false", "{refused:?}");
     assert!(server.take_record().is_empty(), "the server received no request");
-    room.type_in(&format!("{line} -Djavax.net.ssl.keyStore={STORE} -Djavax.net.ssl.keyStorePassword=secret"))
-        .expect(0);
+    room.run_line(&format!(
+        "{line} -Djavax.net.ssl.keyStore={STORE} -Djavax.net.ssl.keyStorePassword=secret"
+    ))
+    .expect(0);
     let admitted = &rows(&room.read("out.jtl"))[0];
     assert_eq!(admitted["success"], "true", "{admitted:?}");
     assert_eq!(server.take_record().len(), 1);
@@ -42,7 +44,7 @@ fn an_unusable_key_store_is_refused_before_the_run() {
         ("plan.jmx".to_owned(), "neither a JKS nor a PKCS#12"),
     ] {
         let line = format!("run plan.jmx -JPORT=1 -Djavax.net.ssl.keyStore={store}");
-        room.type_in(&line).expect(3).reports(&["key store", why]);
+        room.run_line(&line).expect(3).reports(&["key store", why]);
     }
     assert!(!room.has_run_dir(), "nothing ran");
 }

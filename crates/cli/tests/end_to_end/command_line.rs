@@ -25,7 +25,7 @@ fn an_invalid_command_line_exits_with_2() {
         ("fly plan.jmx", "fly"),
         ("", "Usage"),
     ] {
-        room.type_in(line).expect(2).reports(&[printed]);
+        room.run_line(line).expect(2).reports(&[printed]);
     }
     assert!(!room.has_run_dir(), "nothing ran");
 }
@@ -68,7 +68,7 @@ fn results_are_appended_unless_overwriting_is_requested() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
     let run =
-        |more: &str| room.type_in(&format!("run plan.jmx -l deep/out.jtl -JPORT={} {more}", server.port()));
+        |more: &str| room.run_line(&format!("run plan.jmx -l deep/out.jtl -JPORT={} {more}", server.port()));
     run("").expect(0);
     run("").expect(0);
     assert_eq!(rows(&room.read("deep/out.jtl")).len(), 2);
@@ -88,9 +88,9 @@ fn unsupported_elements_can_be_skipped() {
     let steps = element("FTPSampler", "Files", "", "") + &get("a", "/a");
     room.file("plan.jmx", plan(&group("1", "1", &steps)));
     let line = format!("run plan.jmx -JPORT={}", server.port());
-    room.type_in(&line).expect(3).reports(&["FTPSampler", "--allow-unsupported"]);
+    room.run_line(&line).expect(3).reports(&["FTPSampler", "--allow-unsupported"]);
     assert!(server.take_record().is_empty() && !room.has_run_dir());
-    let ended = room.type_in(&format!("{line} --allow-unsupported")).expect(0);
+    let ended = room.run_line(&format!("{line} --allow-unsupported")).expect(0);
     ended.reports(&["FTPSampler"]).prints(&["Caveats", "FTPSampler", "1 request"]);
     assert_eq!(server.take_record().len(), 1);
     assert!(room.manifest().notes.iter().any(|note| note.message.contains("FTPSampler")));
@@ -109,7 +109,7 @@ fn properties_come_from_files_and_flags() {
     let line = format!(
         "run plan.jmx -p base.properties -q more.properties -q last.properties -Jd=flag -JPORT={port}"
     );
-    room.type_in(&line).expect(0);
+    room.run_line(&line).expect(0);
     assert_eq!(server.take_record()[0].request.target(), "/base/more/last/flag/e");
 }
 
@@ -123,9 +123,9 @@ fn certificates_are_verified_on_request() {
         secure.replace(&text("HTTPSampler.protocol", "http"), &text("HTTPSampler.protocol", "https")),
     );
     let line = format!("run plan.jmx -JPORT={} -f -l out.jtl", server.tls_port());
-    room.type_in(&line).expect(0);
+    room.run_line(&line).expect(0);
     assert_eq!(rows(&room.read("out.jtl"))[0]["success"], "true");
-    room.type_in(&format!("{line} --verify-tls")).expect(0);
+    room.run_line(&format!("{line} --verify-tls")).expect(0);
     let row = &rows(&room.read("out.jtl"))[0];
     assert_eq!(row["success"], "false");
     assert!(row["responseCode"].contains("javax.net.ssl.SSL"), "{row:?}");
@@ -137,7 +137,7 @@ fn a_plan_with_many_samplers_is_read_in_linear_time() {
     let many = (0..3_000).map(|n| get(&format!("request {n}"), "/${__P(x)}")).collect::<String>();
     room.file("plan.jmx", plan(&group("1", "1", &many)));
     // In quadratic time this would take half a minute.
-    let ended = room.type_in("check plan.jmx").expect(0);
+    let ended = room.run_line("check plan.jmx").expect(0);
     assert!(ended.stdout.lines().count() > 3_000);
 }
 
@@ -145,7 +145,7 @@ fn a_plan_with_many_samplers_is_read_in_linear_time() {
 fn a_port_in_use_is_reported() {
     let server = Server::quick();
     let room = Room::new();
-    let ended = room.type_in(&format!("lab server shop --port {}", server.port())).expect(1);
+    let ended = room.run_line(&format!("lab server shop --port {}", server.port())).expect(1);
     ended.reports(&[&format!("127.0.0.1:{}", server.port()), "--port"]);
 }
 
@@ -156,10 +156,13 @@ fn invalid_numbers_in_a_plan_are_reported() {
     let timer = element("ConstantTimer", "Pause", &text("ConstantTimer.delay", "1s"), "");
     let steps = timer + &get_with("a", "/", &timeout, "");
     room.file("plan.jmx", plan(&group("ten", "1", &steps)));
-    let ended = room.type_in("check plan.jmx").expect(0);
+    let ended = room.run_line("check plan.jmx").expect(0);
     let ended = ended.prints(&["warning[bad-number]", "\"ten\"", "\"soon\"", "\"1s\""]);
     assert!(ended.stdout.contains("in: Plan > Group > a"), "{}", ended.all());
-    room.type_in("run plan.jmx").expect(10).reports(&["\"ten\"", "no request was sent"]).prints(&["\"ten\""]);
+    room.run_line("run plan.jmx")
+        .expect(10)
+        .reports(&["\"ten\"", "no request was sent"])
+        .prints(&["\"ten\""]);
 }
 
 #[test]
@@ -168,7 +171,7 @@ fn help_is_printed_to_standard_output() {
     for line in
         ["--help", "run --help", "check --help", "demo --help", "lab server --help", "help run", "--version"]
     {
-        let ended = room.type_in(line).expect(0);
+        let ended = room.run_line(line).expect(0);
         assert!(ended.stderr.is_empty() && !ended.stdout.is_empty(), "{}", ended.all());
         assert!(ended.stdout.lines().all(|line| line.chars().count() <= 110), "{}", ended.stdout);
     }
@@ -195,7 +198,7 @@ fn help_fits_into_80_columns_and_examples_can_be_copied() {
     verbs.extend(nested.map(str::to_owned));
     assert!(verbs.len() > 10, "{verbs:?}");
     for verb in verbs.iter().filter(|verb| *verb != "help") {
-        let help = room.type_in(&format!("{verb} --help")).expect(0).stdout;
+        let help = room.run_line(&format!("{verb} --help")).expect(0).stdout;
         for line in help.lines() {
             assert!(line.chars().count() <= 80, "{verb}: {line}");
         }
@@ -213,7 +216,7 @@ fn a_url_without_a_scheme_is_reported() {
     for target in ["127.0.0.1:8971", "localhost/a", "127.0.0.1:8971 --for 5s"] {
         let url = target.split(' ').next().unwrap();
         let hint = format!("for a URL, add the scheme: http://{url}");
-        room.type_in(&format!("run {target}")).expect(2).reports(&[&hint]);
+        room.run_line(&format!("run {target}")).expect(2).reports(&[&hint]);
     }
     assert!(!room.has_run_dir());
 }

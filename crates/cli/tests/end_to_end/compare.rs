@@ -107,7 +107,7 @@ fn alike_runs_show_no_difference() {
     let room = Room::new();
     let base = logs(&room, "before", 5, &MADE);
     let new = logs(&room, "after", 5, &Made { seed: 2, ..MADE });
-    let ended = room.type_in(&format!("compare {base} -- {new}")).expect(0);
+    let ended = room.run_line(&format!("compare {base} -- {new}")).expect(0);
     assert_snapshot!("alike_runs", ended.stdout);
     assert_eq!(ended.stderr, "");
 }
@@ -117,9 +117,9 @@ fn a_slower_label_is_found_and_fails() {
     let room = Room::new();
     let base = logs(&room, "before", 5, &MADE);
     let new = logs(&room, "after", 5, &Made { seed: 2, search: 1.5, fails: Some(20), ..MADE });
-    let ended = room.type_in(&format!("compare {base} -- {new}")).expect(8);
+    let ended = room.run_line(&format!("compare {base} -- {new}")).expect(8);
     assert_snapshot!("a_slower_label", ended.stdout);
-    let ended = room.type_in(&format!("compare --json --fail-on none {base} -- {new}")).expect(0);
+    let ended = room.run_line(&format!("compare --json --fail-on none {base} -- {new}")).expect(0);
     let found = json(&ended);
     assert_eq!(found["version"], 1);
     assert_eq!(effect(&found, "Search", "mean")["verdict"], "worse");
@@ -137,14 +137,14 @@ fn a_slower_label_is_found_and_fails() {
     }
     assert_eq!(found["base"]["runs"].as_array().unwrap().len(), 5);
     // With both sides exchanged, the label is faster. Only `--fail-on any` treats this as a failure.
-    room.type_in(&format!("compare {new} -- {base}"))
+    room.run_line(&format!("compare {new} -- {base}"))
         .expect(0)
         .prints(&["faster: median", "labels are better: Search"]);
-    room.type_in(&format!("compare --fail-on any {new} -- {base}")).expect(8);
+    room.run_line(&format!("compare --fail-on any {new} -- {base}")).expect(8);
     // The same seed yields the same result.
-    let again = room.type_in(&format!("compare --json --fail-on none {base} -- {new}")).expect(0);
+    let again = room.run_line(&format!("compare --json --fail-on none {base} -- {new}")).expect(0);
     assert_eq!(json(&again), found);
-    let csv = room.type_in(&format!("compare --csv --fail-on none {base} -- {new}")).expect(0).stdout;
+    let csv = room.run_line(&format!("compare --csv --fail-on none {base} -- {new}")).expect(0).stdout;
     assert_eq!(csv.lines().count(), 1 + 4 * (7 + 2), "{csv}");
     let search: Vec<&str> =
         csv.lines().find(|line| line.starts_with("Search,request,p95,")).unwrap().split(',').collect();
@@ -159,7 +159,7 @@ fn a_single_label_is_not_repeated_in_the_headline() {
     let single = Made { labels: &["Search"], ..MADE };
     let base = logs(&room, "before", 3, &single);
     let new = logs(&room, "after", 3, &Made { seed: 2, search: 2.0, ..single });
-    let ended = room.type_in(&format!("compare -o compared.html {base} -- {new}")).expect(8);
+    let ended = room.run_line(&format!("compare -o compared.html {base} -- {new}")).expect(8);
     let headline = ended.stdout.lines().find(|line| line.starts_with("After, ")).unwrap();
     assert!(headline.contains("slower: median "), "{headline}");
     assert!(!headline.contains("label") && !headline.contains("Search"), "{headline}");
@@ -174,21 +174,21 @@ fn one_run_each_is_compared_with_a_warning() {
     let room = Room::new();
     room.file("before.jtl", log(&MADE));
     room.file("after.jtl", log(&Made { seed: 2, search: 1.6, ..MADE }));
-    let ended = room.type_in("compare before.jtl after.jtl").expect(8);
+    let ended = room.run_line("compare before.jtl after.jtl").expect(8);
     assert_snapshot!("one_run_each", ended.stdout);
-    let ended = room.type_in("compare --as percent --fail-on none before.jtl after.jtl").expect(0);
+    let ended = room.run_line("compare --as percent --fail-on none before.jtl after.jtl").expect(0);
     assert_snapshot!("one_run_each_in_percent", ended.stdout);
-    let paged = room.type_in("compare --fail-on none -o compared.html before.jtl after.jtl").expect(0);
+    let paged = room.run_line("compare --fail-on none -o compared.html before.jtl after.jtl").expect(0);
     paged.reports(&["wrote compared.html"]);
     let page = room.read("compared.html");
     assert!(
         page.starts_with("<!doctype html>") && page.contains("Before and after") && page.contains("slower")
     );
-    room.type_in("compare -o no/such/folder/compared.html before.jtl after.jtl")
+    room.run_line("compare -o no/such/folder/compared.html before.jtl after.jtl")
         .expect(1)
         .reports(&["no/such/folder/compared.html"]);
-    let whole = json(&room.type_in("compare --json before.jtl before.jtl").expect(0));
-    let part = json(&room.type_in("compare --json --window 30s,90s before.jtl before.jtl").expect(0));
+    let whole = json(&room.run_line("compare --json before.jtl before.jtl").expect(0));
+    let part = json(&room.run_line("compare --json --window 30s,90s before.jtl before.jtl").expect(0));
     let requests = |found: &Value| found["total"]["base"]["samples"].as_u64().unwrap();
     assert_eq!(requests(&whole), 3_600);
     assert!((1_700..1_900).contains(&requests(&part)), "{}", requests(&part));
@@ -235,7 +235,7 @@ fn results_of_every_format_yield_the_same_comparison() {
     room.file("one.jtl", one);
     room.file("two.jtl", two);
     let compared = |line: &str| {
-        let found = json(&room.type_in(&format!("compare --json --fail-on none {line}")).expect(0));
+        let found = json(&room.run_line(&format!("compare --json --fail-on none {line}")).expect(0));
         (
             found["total"]["effects"].clone(),
             found["labels"].clone(),
@@ -255,7 +255,7 @@ fn results_of_every_format_yield_the_same_comparison() {
     for file in ["before.jtl.gz", "after.xml.zst", "one.jtl"] {
         std::fs::copy(room.path().join(file), room.path().join("nightly").join(file)).unwrap();
     }
-    let found = json(&room.type_in("trend nightly --json").expect(0));
+    let found = json(&room.run_line("trend nightly --json").expect(0));
     assert_eq!(found["runs"].as_array().unwrap().len(), 3);
 }
 
@@ -277,7 +277,7 @@ fn ramps_are_excluded_from_each_run() {
     room.file("after.jtl", ramped(2));
     let mean = |line: &str| {
         let found = json(
-            &room.type_in(&format!("compare --json --fail-on none {line} before.jtl after.jtl")).expect(0),
+            &room.run_line(&format!("compare --json --fail-on none {line} before.jtl after.jtl")).expect(0),
         );
         (effect(&found, "Total", "mean")["base"].as_f64().unwrap(), found["settings"]["steady"].clone())
     };
@@ -286,13 +286,13 @@ fn ramps_are_excluded_from_each_run() {
     let (steady, is_steady) = mean("--steady auto");
     assert_eq!(is_steady, true);
     assert!(whole > 1.2 * window && (steady / window - 1.0).abs() < 0.02, "{whole} {window} {steady}");
-    room.type_in("compare --fail-on none --steady auto before.jtl after.jtl")
+    room.run_line("compare --fail-on none --steady auto before.jtl after.jtl")
         .expect(0)
         .prints(&["Only the steady part of each run is included: before.jtl from 3"]);
-    room.type_in("compare --steady auto --window 1s,2s before.jtl after.jtl")
+    room.run_line("compare --steady auto --window 1s,2s before.jtl after.jtl")
         .expect(2)
         .reports(&["--steady"]);
-    room.type_in("trend --steady auto before.jtl after.jtl").expect(0).prints(&["2 runs"]);
+    room.run_line("trend --steady auto before.jtl after.jtl").expect(0).prints(&["2 runs"]);
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn skipped_rows_are_reported() {
     let room = Room::new();
     room.file("before.jtl", log(&MADE));
     room.file("after.jtl", log(&Made { seed: 2, ..MADE }) + "what,is,this\nnot a row at all\n");
-    room.type_in("compare --fail-on none before.jtl after.jtl")
+    room.run_line("compare --fail-on none before.jtl after.jtl")
         .expect(0)
         .reports(&["warning: skipped 2 rows of after.jtl that cannot be read; the first: line 3602"]);
 }
@@ -311,16 +311,16 @@ fn different_runs_are_refused_unless_allowed() {
     room.file("before.jtl", log(&MADE));
     room.file("labels.jtl", log(&Made { labels: &["Home", "Search", "Pay"], ..MADE }));
     room.file("users.jtl", log(&Made { users: 40, ..MADE }));
-    room.type_in("compare before.jtl labels.jtl").expect(3).reports(&[
+    room.run_line("compare before.jtl labels.jtl").expect(3).reports(&[
         "too different",
         "only before: \"Book\"",
         "only after: \"Pay\"",
         "--allow-unlike",
     ]);
-    room.type_in("compare before.jtl users.jtl")
+    room.run_line("compare before.jtl users.jtl")
         .expect(3)
         .reports(&["users.jtl had 40", "before.jtl had 20"]);
-    room.type_in("compare --allow-unlike --fail-on none before.jtl labels.jtl")
+    room.run_line("compare --allow-unlike --fail-on none before.jtl labels.jtl")
         .expect(0)
         .prints(&["Only before: Book", "the labels differ"]);
 }
@@ -349,7 +349,7 @@ fn runs_that_cannot_be_compared_are_reported() {
         ("compare before.jtl,none.jtl before.jtl", 3, "cannot read none.jtl"),
         ("compare --steady never before.jtl before.jtl", 2, "auto"),
     ] {
-        room.type_in(line).expect(code).reports(&[printed]);
+        room.run_line(line).expect(code).reports(&[printed]);
     }
 }
 
@@ -357,13 +357,13 @@ fn runs_that_cannot_be_compared_are_reported() {
 fn the_number_of_runs_is_planned() {
     let room = Room::new();
     let runs = logs(&room, "run", 4, &Made { between: 0.05, ..MADE });
-    let ended = room.type_in(&format!("compare --power 5% {runs}")).expect(0);
+    let ended = room.run_line(&format!("compare --power 5% {runs}")).expect(0);
     assert_snapshot!("runs_needed", ended.stdout);
-    let found = json(&room.type_in(&format!("compare --power 5% --json {runs}")).expect(0));
+    let found = json(&room.run_line(&format!("compare --power 5% --json {runs}")).expect(0));
     let needs = found["rows"][0]["needs"].as_array().unwrap();
     let runs = |need: &Value| need["runs"].as_u64().unwrap();
     assert!(needs.chunks(2).all(|pair| runs(&pair[1]) >= runs(&pair[0])), "{found}");
-    let one = room.type_in("compare --power 5% run-1.jtl").expect(0);
+    let one = room.run_line("compare --power 5% run-1.jtl").expect(0);
     one.prints(&["≥ ", "unknown", "the calculation is based on one run"]);
 }
 
@@ -379,11 +379,11 @@ fn the_run_with_a_regression_is_found() {
         room.file(&name, log(&Made { seed: 100 + run, start_s, search, ..MADE }));
     }
     let slower = format!("nightly/{:02}.jtl", 20 * 7 % 30);
-    let ended = room.type_in("trend nightly --fail-on regression").expect(8);
+    let ended = room.run_line("trend nightly --fail-on regression").expect(8);
     let text = ended.stdout.replace(&slower, "[the run that is slower]");
     assert!(text.contains("slower from [the run that is slower] on"), "{text}");
     assert_snapshot!("a_history", text);
-    let found = json(&room.type_in("trend nightly --json").expect(0));
+    let found = json(&room.run_line("trend nightly --json").expect(0));
     let series = found["series"].as_array().unwrap();
     let of = |label: &str, measure: &str| {
         series.iter().find(|series| series["label"] == label && series["measure"] == measure).unwrap()
@@ -399,11 +399,11 @@ fn the_run_with_a_regression_is_found() {
 fn a_history_that_is_too_short_is_not_judged() {
     let room = Room::new();
     let runs = logs(&room, "run", 6, &MADE);
-    let ended = room.type_in(&format!("trend --fail-on regression {runs}")).expect(11);
+    let ended = room.run_line(&format!("trend --fail-on regression {runs}")).expect(11);
     assert!(!ended.stdout.contains("No regression"), "{}", ended.stdout);
     ended.prints(&["Not judged: ", " runs are needed, there are 6."]);
-    room.type_in(&format!("trend {runs}")).expect(0).prints(&["Not judged: "]);
-    room.type_in(&format!("trend --false-alarms 0% {runs}")).expect(2).reports(&["--false-alarms"]);
+    room.run_line(&format!("trend {runs}")).expect(0).prints(&["Not judged: "]);
+    room.run_line(&format!("trend --false-alarms 0% {runs}")).expect(2).reports(&["--false-alarms"]);
 }
 
 /// Starts a probe that responds after `delay`; returns it with its port.
@@ -449,22 +449,22 @@ fn runs_of_a_slower_server_are_distinguished_from_runs_of_the_same_server() {
     run("c1", &slow, &plan);
     run("c2", &slow, &plan);
     // A response takes 20 ms by the probe's timer, so that other delays are small in comparison.
-    let same = room.type_in("compare --json --fail-on none --margin 50% a1 a2 -- b1 b2").expect(0);
+    let same = room.run_line("compare --json --fail-on none --margin 50% a1 a2 -- b1 b2").expect(0);
     assert_ne!(effect(&json(&same), "Total", "p50")["verdict"], "worse");
     assert_eq!(effect(&json(&same), "Total", "p50")["method"], "runs");
     // The variation between runs depends on the machine, and so does the verdict, which is tested with generated logs. Here only the
     // measured values are checked.
-    let slower = json(&room.type_in("compare --json --fail-on none a1 a2 -- c1 c2").expect(0));
+    let slower = json(&room.run_line("compare --json --fail-on none a1 a2 -- c1 c2").expect(0));
     for label in ["Home", "Total"] {
         let median = effect(&slower, label, "p50");
         assert!(median["new"].as_f64() > median["base"].as_f64(), "{median}");
     }
-    let service = room.type_in("compare --json --fail-on none --clock service a1 c1").expect(0);
+    let service = room.run_line("compare --json --fail-on none --clock service a1 c1").expect(0);
     assert_eq!(json(&service)["settings"]["clock"], "service");
     // Runs of another plan cannot be compared.
     let other = room.file("other.jmx", crate::plans::plan(&group("8", "40", &get("Home", "/other"))));
     run("d1", &quick, &other.display().to_string());
-    room.type_in("compare a1 d1").expect(3).reports(&["the plans differ", "--allow-unlike"]);
+    room.run_line("compare a1 d1").expect(3).reports(&["the plans differ", "--allow-unlike"]);
 }
 
 #[test]
@@ -475,7 +475,7 @@ fn runs_of_a_url_on_another_server_are_compared() {
         let url = format!("http://127.0.0.1:{}/{path}", server.port());
         room.run(["run", &url, "--arrivals", "even(200/s) for 200ms", "--dir", name]).expect(0);
     }
-    let compared = room.type_in("compare --fail-on none a b").expect(0);
+    let compared = room.run_line("compare --fail-on none a b").expect(0);
     assert!(compared.all().contains("the servers differ"), "{}", compared.all());
-    room.type_in("compare a c").expect(3).reports(&["the plans differ"]);
+    room.run_line("compare a c").expect(3).reports(&["the plans differ"]);
 }

@@ -13,7 +13,7 @@ use crate::program::{Room, wait_for};
 #[test]
 fn the_demo_runs_and_leaves_nothing_running() {
     let room = Room::new();
-    let ended = room.type_in("demo --seconds 2 --rate 100 --seed 1").expect(0);
+    let ended = room.run_line("demo --seconds 2 --rate 100 --seed 1").expect(0);
     let ended = ended.reports(&["started a ticket shop at http://127.0.0.1:", "visitors arrive at random"]);
     let ended = ended.prints(&["Add booking", "Total", "none failed", "report.html", "Next steps:"]);
     let things = ended.stdout.split("Next steps:").nth(1).unwrap();
@@ -51,11 +51,11 @@ fn end_by_signal(signal: Signal, code: Option<i32>) -> u16 {
 #[test]
 fn a_closed_demo_is_described_without_a_complaint_about_bursts() {
     let room = Room::new();
-    let ended = room.type_in("demo --closed --seconds 6 --users 20 --rate 200 --seed 1").expect(0);
+    let ended = room.run_line("demo --closed --seconds 6 --users 20 --rate 200 --seed 1").expect(0);
     let ended = ended.reports(&["20 users start within"]).prints(&["closed load of 20 users"]);
     assert!(!ended.stdout.contains("burstier"), "{}", ended.stdout);
     assert!(ended.stdout.contains("paced by the plan's Constant Throughput Timer"), "{}", ended.stdout);
-    room.type_in("demo --users 20").expect(2).reports(&["--closed"]);
+    room.run_line("demo --users 20").expect(2).reports(&["--closed"]);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn the_cells_are_loaded_and_observed() {
     }
     let room = Room::new();
     let line = "demo --system cells --for 6s --users 20 --configurations 3,4,7 --collector serial --seed 1";
-    let ended = room.type_in(line).expect(0);
+    let ended = room.run_line(line).expect(0);
     let ended = ended.reports(&["started the cells emulator at http://127.0.0.1:", "20 users start within"]);
     let ended =
         ended.prints(&["config 3", "config 7", "500: Internal Server Error (config 4", "Next steps:"]);
@@ -100,7 +100,7 @@ fn the_cells_are_loaded_and_observed() {
     }
     // The page of its GC log can be made with the printed line.
     let step = ended.stdout.lines().find(|line| line.contains("observe gc")).unwrap();
-    room.type_in(step.trim().trim_start_matches("busyhour ")).expect(0);
+    room.run_line(step.trim().trim_start_matches("busyhour ")).expect(0);
     assert!(room.read("gc.html").contains("garbage collection"));
     // The emulator has ended: its port refuses connections.
     let (_, rest) = ended.stderr.split_once("http://127.0.0.1:").unwrap();
@@ -118,7 +118,7 @@ fn options_for_another_system_and_a_missing_jdk_are_named() {
         ("--system cells --users 0", 2, "must be at least 1"),
         ("--system cells --java-home nowhere", 1, "install a JDK, version 11 or later"),
     ] {
-        room.type_in(&format!("demo {options}")).expect(code).reports(&[words]);
+        room.run_line(&format!("demo {options}")).expect(code).reports(&[words]);
     }
     assert_eq!(std::fs::read_dir(room.path().join("busyhour-lab")).unwrap().count(), 0, "no empty directory");
 }

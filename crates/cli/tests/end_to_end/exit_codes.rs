@@ -31,7 +31,7 @@ fn an_invalid_number_of_users_starts_none_and_is_reported_with_its_position() {
     // A word as the number of users in the group itself is the same error.
     room.file("plan.jmx", plan(&group("THREADS_COUNT", "1", &get("a", "/"))));
     run("-Jx=").expect(10).reports(&["\"THREADS_COUNT\"", "not a number", "placeholder"]);
-    room.type_in("check plan.jmx").expect(0).prints(&["warning[bad-number]", "placeholder"]);
+    room.run_line("check plan.jmx").expect(0).prints(&["warning[bad-number]", "placeholder"]);
     assert_eq!(server.requests(), 0);
     room.run(["run", "plan.jmx", "-J", "USERS"]).expect(2).reports(&["-J USERS=VALUE"]);
 }

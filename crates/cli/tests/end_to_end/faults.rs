@@ -26,7 +26,7 @@ fn results_that_a_full_device_rejects_are_reported() {
     let server = Server::quick();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("2", "50", &get("a", "/"))));
-    let ended = room.type_in(&format!("run plan.jmx -l /dev/full -JPORT={}", server.port())).expect(5);
+    let ended = room.run_line(&format!("run plan.jmx -l /dev/full -JPORT={}", server.port())).expect(5);
     ended.prints(&["Total", "100", "/dev/full", "No space left on device", "none failed"]);
     assert_eq!(server.requests(), 100);
     // The record is complete.
@@ -79,9 +79,9 @@ fn unwritable_paths_are_refused_before_the_first_request() {
         ("-l .", "."),
         ("-j file/run.log", "file/run.log"),
     ] {
-        room.type_in(&format!("run plan.jmx -JPORT={port} {more}")).expect(1).reports(&["error: ", printed]);
+        room.run_line(&format!("run plan.jmx -JPORT={port} {more}")).expect(1).reports(&["error: ", printed]);
     }
-    let ended = room.type_in(&format!("run plan.jmx -JPORT={port} -o file/report"));
+    let ended = room.run_line(&format!("run plan.jmx -JPORT={port} -o file/report"));
     assert_ne!(ended.status.code(), Some(0), "{}", ended.all());
     assert_eq!(server.requests(), 0, "no request is sent if its result cannot be written");
 }
@@ -175,7 +175,7 @@ fn an_upload_that_cannot_be_read_is_a_failed_sample() {
     for (file, message) in [("nowhere.bin", "nowhere.bin"), ("/dev/null", "it is not a regular file")] {
         let room = Room::new();
         room.file("plan.jmx", plan(&group("1", "1", &upload(file))));
-        room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
+        room.run_line(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
         let rows = rows(&room.read("out.jtl"));
         assert_eq!(rows[0]["success"], "false");
         assert!(rows[0]["responseMessage"].contains(message), "{rows:?}");

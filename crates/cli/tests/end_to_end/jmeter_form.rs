@@ -25,7 +25,7 @@ impl Bench {
 
     fn run(&self, more: &str) -> Ended {
         let port = self.server.port();
-        self.room.type_in(&format!("-n -t plan.jmx -Jjmeterengine.nongui.port=0 -JPORT={port} {more}"))
+        self.room.run_line(&format!("-n -t plan.jmx -Jjmeterengine.nongui.port=0 -JPORT={port} {more}"))
     }
 
     fn targets(&self) -> Vec<String> {
@@ -62,8 +62,8 @@ fn long_flags_work() {
         "--nongui --testfile plan.jmx --logfile=out.jtl --forceDeleteResultFile --jmeterproperty PORT={port} \
          --jmeterproperty jmeterengine.nongui.port=0 --jmeterlogfile my.log"
     );
-    bench.room.type_in(&line).expect(0);
-    bench.room.type_in(&line).expect(0);
+    bench.room.run_line(&line).expect(0);
+    bench.room.run_line(&line).expect(0);
     assert_eq!(rows(&bench.room.read("out.jtl")).len(), 2, "-f replaced the file");
     assert_eq!(bench.targets().len(), 4);
 }
@@ -102,16 +102,16 @@ fn dashboards_are_written_for_a_run_and_for_a_file() {
     let bench = Bench::new("/");
     bench.run("-l out.jtl -e -o report").expect(0).prints(&["report/index.html", "report/statistics.json"]);
     is_a_dashboard(&bench.room.path().join("report"), 2);
-    bench.room.type_in("-g out.jtl -o again").expect(0).prints(&["again/index.html"]);
+    bench.room.run_line("-g out.jtl -o again").expect(0).prints(&["again/index.html"]);
     is_a_dashboard(&bench.room.path().join("again"), 2);
     // JMeter refuses these command lines, too.
-    bench.room.type_in("-g out.jtl -o again").expect(2).reports(&["again"]);
+    bench.room.run_line("-g out.jtl -o again").expect(2).reports(&["again"]);
     bench.run("-l out.jtl -e -o third").expect(2).reports(&["out.jtl is not empty", "-f"]);
     bench.run("-l other.jtl -e").expect(2).reports(&["-o"]);
-    bench.room.type_in("-g out.jtl").expect(2).reports(&["-o"]);
-    bench.room.type_in("-g missing.jtl -o fourth").expect(3).reports(&["missing.jtl"]);
+    bench.room.run_line("-g out.jtl").expect(2).reports(&["-o"]);
+    bench.room.run_line("-g missing.jtl -o fourth").expect(3).reports(&["missing.jtl"]);
     bench.room.file("page.jtl", "<html>");
-    bench.room.type_in("-g page.jtl -o fifth").expect(3).reports(&["page.jtl"]);
+    bench.room.run_line("-g page.jtl -o fifth").expect(3).reports(&["page.jtl"]);
     assert_eq!(bench.targets().len(), 2);
 }
 
@@ -136,13 +136,13 @@ fn unsupported_flags_are_refused_with_a_reason() {
     for (line, printed) in
         [("-t plan.jmx", "-n"), ("-n", "-t"), ("-s", "remote server"), ("-n -t missing.jmx", "missing.jmx")]
     {
-        let ended = bench.room.type_in(line);
+        let ended = bench.room.run_line(line);
         assert!(matches!(ended.status.code(), Some(2 | 3)), "{}", ended.all());
         ended.reports(&[printed]);
     }
     assert!(bench.targets().is_empty());
-    bench.room.type_in("-v").expect(0).prints(&["busyhour"]);
-    bench.room.type_in("-?").expect(0).prints(&["-t", "--testfile", "Exit codes"]);
+    bench.room.run_line("-v").expect(0).prints(&["busyhour"]);
+    bench.room.run_line("-?").expect(0).prints(&["-t", "--testfile", "Exit codes"]);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn the_summariser_prints_at_intervals() {
         "-n -t plan.jmx -JPORT={} -Jsummariser.interval=1 -Jjmeterengine.nongui.port=0",
         server.port()
     );
-    room.type_in(&line).expect(0).prints(&[
+    room.run_line(&line).expect(0).prints(&[
         "summary + ",
         " Active: 1 Started: 1 Finished: 0\n",
         "summary =      4 in ",

@@ -135,7 +135,7 @@ fn files_of_the_command_line_are_limited() {
         "run http://127.0.0.1/ -n 1 -d @large",
         "capacity solve large",
     ] {
-        let ended = room.type_in(line);
+        let ended = room.run_line(line);
         assert_ne!(ended.status.code(), Some(0), "{line}: {}", ended.all());
         assert!(ended.all().contains("it has more than 256 MiB"), "{line}: {}", ended.all());
     }

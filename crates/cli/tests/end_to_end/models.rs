@@ -20,7 +20,7 @@ fn the_examples_are_solved() {
     let room = Room::new();
     for name in ["mm1", "web-shop", "two-classes", "seed-study", "seed-study-two-servers"] {
         copy(&room, name);
-        let ended = room.type_in(&format!("capacity solve {name}.toml")).expect(0);
+        let ended = room.run_line(&format!("capacity solve {name}.toml")).expect(0);
         assert_eq!(ended.stderr, "");
         assert_snapshot!(format!("solved_{name}"), ended.stdout);
     }
@@ -30,7 +30,7 @@ fn the_examples_are_solved() {
 fn a_solution_is_json_and_csv() {
     let room = Room::new();
     copy(&room, "two-classes");
-    let ended = room.type_in("capacity solve two-classes.toml --json -").expect(0);
+    let ended = room.run_line("capacity solve two-classes.toml --json -").expect(0);
     let json: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!((json["version"].as_u64(), json["exact"].as_bool()), (Some(1), Some(true)));
     let people = &json["classes"][0];
@@ -38,10 +38,10 @@ fn a_solution_is_json_and_csv() {
     assert!((people["throughput_per_s"].as_f64().unwrap() * cycle_s - 60.0).abs() < 1e-9);
     assert!(json["classes"][1]["bounds"].is_null());
 
-    room.type_in("capacity solve two-classes.toml --json solution.json").expect(0);
+    room.run_line("capacity solve two-classes.toml --json solution.json").expect(0);
     assert_eq!(serde_json::from_str::<Value>(&room.read("solution.json")).unwrap(), json);
 
-    let csv = room.type_in("capacity solve two-classes.toml --csv").expect(0).stdout;
+    let csv = room.run_line("capacity solve two-classes.toml --csv").expect(0).stdout;
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
     let rest: Vec<&str> = rows.iter().skip(1).map(|row| row[1]).collect();
@@ -58,7 +58,7 @@ fn methods_can_be_chosen() {
          [[station]]\nname = \"d\"\ndemand = 0.2\n",
     );
     let x = |method: &str| {
-        let ended = room.type_in(&format!("capacity solve m.toml --method {method} --json -")).expect(0);
+        let ended = room.run_line(&format!("capacity solve m.toml --method {method} --json -")).expect(0);
         let json: Value = serde_json::from_str(&ended.stdout).unwrap();
         let x = json["classes"][0]["throughput_per_s"].as_f64().unwrap();
         (format!("{x:.4}"), json["exact"].as_bool().unwrap())
@@ -77,12 +77,12 @@ fn a_note_is_printed_for_a_long_exact_solution() {
     let classes: String =
         (0..8).map(|at| format!("[[class]]\nname = \"c{at}\"\nusers = 50\nthink = \"{at}s\"\n")).collect();
     room.file("many.toml", format!("version = 1\n{classes}[[station]]\nname = \"q\"\nservice = \"10ms\"\n"));
-    let text = room.type_in("capacity solve many.toml").expect(0).stdout;
+    let text = room.run_line("capacity solve many.toml").expect(0).stdout;
     assert!(
         text.contains("Linearizer, approximate\nAn exact solution would evaluate 4.6e13 populations"),
         "{text}"
     );
-    let ended = room.type_in("capacity solve many.toml --method exact").expect(3);
+    let ended = room.run_line("capacity solve many.toml --method exact").expect(3);
     assert!(ended.stderr.contains("4.577e13 populations, which is too many"), "{}", ended.stderr);
     assert!(ended.stderr.contains("hint: --method linearizer"), "{}", ended.stderr);
 }
@@ -94,24 +94,24 @@ fn unsolvable_models_are_reported() {
         "full.toml",
         "version = 1\n[[class]]\nname = \"c\"\nrate = \"12/s\"\n[[station]]\nname = \"db\"\nservice = \"100ms\"\n",
     );
-    let ended = room.type_in("capacity solve full.toml").expect(9);
+    let ended = room.run_line("capacity solve full.toml").expect(9);
     assert_eq!(ended.stdout, "");
     assert_snapshot!("saturated", ended.stderr);
 
     copy(&room, "seed-study-two-servers");
     let text = room.read("seed-study-two-servers.toml").replace("\"random\"", "\"join-shortest-queue\"");
     room.file("jsq.toml", text);
-    let ended = room.type_in("capacity solve jsq.toml").expect(3);
+    let ended = room.run_line("capacity solve jsq.toml").expect(3);
     assert_snapshot!("no_product_form", ended.stderr);
-    let ended = room.type_in("capacity solve jsq.toml --approximate").expect(0);
+    let ended = room.run_line("capacity solve jsq.toml --approximate").expect(0);
     assert!(
         ended.stdout.contains("Approximate: customers leaving \"outside\" are routed by join-shortest-queue")
     );
 
     room.file("wrong.toml", "version = 1\n[[class]]\nname = \"c\"\nuser = 12\n");
-    let ended = room.type_in("capacity solve wrong.toml").expect(3);
+    let ended = room.run_line("capacity solve wrong.toml").expect(3);
     assert!(ended.stderr.contains("wrong.toml:4:1") && ended.stderr.contains("did you mean `users`?"));
-    let ended = room.type_in("capacity solve nowhere.toml").expect(3);
+    let ended = room.run_line("capacity solve nowhere.toml").expect(3);
     assert!(ended.stderr.contains("cannot read the model nowhere.toml"));
 }
 
@@ -120,13 +120,14 @@ fn unsolvable_models_are_reported() {
 fn models_of_java_modelling_tools_are_read_and_written() {
     let room = Room::new();
     copy(&room, "two-classes");
-    let wanted = room.type_in("capacity solve two-classes.toml --json -").expect(0).stdout;
+    let wanted = room.run_line("capacity solve two-classes.toml --json -").expect(0).stdout;
     let wanted: Value = serde_json::from_str(&wanted).unwrap();
     for format in ["jsimg", "jmva"] {
-        let ended =
-            room.type_in(&format!("capacity convert two-classes.toml --to {format} -o m.{format}")).expect(0);
+        let ended = room
+            .run_line(&format!("capacity convert two-classes.toml --to {format} -o m.{format}"))
+            .expect(0);
         assert_eq!(ended.stderr, format!("wrote m.{format}\n"));
-        let ended = room.type_in(&format!("capacity solve m.{format} --json -")).expect(0);
+        let ended = room.run_line(&format!("capacity solve m.{format} --json -")).expect(0);
         assert_eq!(ended.stderr, "");
         let found: Value = serde_json::from_str(&ended.stdout).unwrap();
         assert_eq!(found["model"], "Two classes");
@@ -134,16 +135,16 @@ fn models_of_java_modelling_tools_are_read_and_written() {
             let value = |of: &Value| of["classes"][at][key].as_f64().unwrap();
             assert!((value(&found) / value(&wanted) - 1.0).abs() < 1e-9, "{format} {key}");
         }
-        let ended = room.type_in(&format!("capacity convert m.{format} --to toml")).expect(0);
+        let ended = room.run_line(&format!("capacity convert m.{format} --to toml")).expect(0);
         assert!(ended.stdout.starts_with("version = 1\nname = \"Two classes\"\n"), "{}", ended.stdout);
     }
     let line = "capacity what-if m.jmva --vary class.people.users=10,20 --vary station.database.servers=1,2 --json -";
-    let json: Value = serde_json::from_str(&room.type_in(line).expect(0).stdout).unwrap();
+    let json: Value = serde_json::from_str(&room.run_line(line).expect(0).stdout).unwrap();
     assert_eq!(json["points"].as_array().unwrap().len(), 4);
 
     let broken = room.read("m.jmva").replace("<listation name=\"database\"", "<cache name=\"database\"");
     room.file("broken.jmva", broken.replace("</listation>\n</stations>", "</cache>\n</stations>"));
-    let ended = room.type_in("capacity solve broken.jmva").expect(3);
+    let ended = room.run_line("capacity solve broken.jmva").expect(3);
     assert!(
         ended.stderr.contains("<cache name=\"database\"> is not a station")
             && ended.stderr.contains("broken.jmva:30:1"),
@@ -157,12 +158,12 @@ fn parameters_are_varied() {
     let room = Room::new();
     copy(&room, "seed-study");
     let line = "capacity what-if seed-study.toml --vary class.users.users=50..250:50 --plot";
-    assert_snapshot!("what_if", room.type_in(line).expect(0).stdout);
+    assert_snapshot!("what_if", room.run_line(line).expect(0).stdout);
 
     copy(&room, "web-shop");
     let line = "capacity what-if web-shop.toml --vary class.buyers.users=100,400 \
                 --vary station.database.servers=1,2,4 --json -";
-    let json: Value = serde_json::from_str(&room.type_in(line).expect(0).stdout).unwrap();
+    let json: Value = serde_json::from_str(&room.run_line(line).expect(0).stdout).unwrap();
     let points = json["points"].as_array().unwrap();
     assert_eq!(points.len(), 6);
     assert_eq!(points[5]["values"]["station.database.servers"].as_f64(), Some(4.0));
@@ -174,9 +175,9 @@ fn parameters_are_varied() {
         "open.toml",
         "version = 1\n[[class]]\nname = \"c\"\nrate = \"12/s\"\n[[station]]\nname = \"db\"\nservice = \"100ms\"\n",
     );
-    let ended = room.type_in("capacity what-if open.toml --vary class.c.rate=5/s..15/s:5/s").expect(0);
+    let ended = room.run_line("capacity what-if open.toml --vary class.c.rate=5/s..15/s:5/s").expect(0);
     assert_snapshot!("what_if_saturated", ended.stdout);
-    let ended = room.type_in("capacity what-if open.toml --vary class.d.rate=5").expect(2);
+    let ended = room.run_line("capacity what-if open.toml --vary class.d.rate=5").expect(2);
     assert!(ended.stderr.contains("there is no \"class.d\" in the model"), "{}", ended.stderr);
 }
 
@@ -191,7 +192,7 @@ fn a_what_if_page_compares_two_models() {
         .replace("servers = 4", "servers = 8");
     room.file("planned.toml", text);
     let line = "capacity what-if web-shop.toml --compare planned.toml --vary class.buyers.users=100,400 --html w.html --json w.json";
-    let ended = room.type_in(line).expect(0);
+    let ended = room.run_line(line).expect(0);
     assert_eq!(ended.stderr, "wrote w.html\nwrote w.json\n");
     assert!(
         ended.stdout.starts_with("Web shop\n") && ended.stdout.contains("\n\nPlanned\n"),
@@ -219,7 +220,7 @@ fn strategies_are_compared() {
     copy(&room, "seed-study-two-servers");
     let line = "capacity what-if seed-study-two-servers.toml --precision 2% --json - --vary \
                 route.outside.strategy=random,round-robin,join-shortest-queue";
-    let json: Value = serde_json::from_str(&room.type_in(line).expect(0).stdout).unwrap();
+    let json: Value = serde_json::from_str(&room.run_line(line).expect(0).stdout).unwrap();
     let points = json["points"].as_array().unwrap();
     let exact = points[0]["solution"]["classes"][0]["throughput_per_s"].as_f64().unwrap();
     assert!((exact - 205.857).abs() < 0.001, "a random choice is solved, not simulated: {exact}");
@@ -230,7 +231,7 @@ fn strategies_are_compared() {
     }
     let line = "capacity what-if seed-study-two-servers.toml --precision 2% --vary \
                 route.outside.strategy=random,join-shortest-queue";
-    let text = room.type_in(line).expect(0).stdout;
+    let text = room.run_line(line).expect(0).stdout;
     assert!(text.contains("mean value analysis, exact; simulation, ± at 95 % confidence"), "{text}");
     assert!(text.lines().any(|line| line.contains("join-shortest-queue") && line.contains('±')), "{text}");
 }
@@ -239,7 +240,7 @@ fn strategies_are_compared() {
 fn a_model_is_written_for_jmt() {
     let room = Room::new();
     copy(&room, "two-classes");
-    let text = room.type_in("capacity convert two-classes.toml --to jsimg").expect(0).stdout;
+    let text = room.run_line("capacity convert two-classes.toml --to jsimg").expect(0).stdout;
     assert_snapshot!("jsimg", text);
     // The file is well-formed, and all references are to existing nodes.
     let mut reader = quick_xml::Reader::from_str(&text);
@@ -267,7 +268,7 @@ fn a_model_is_written_for_jmt() {
     copy(&room, "seed-study-two-servers");
     let text = room.read("seed-study-two-servers.toml").replace("\"random\"", "\"power-of-k\"");
     room.file("power.toml", text);
-    let ended = room.type_in("capacity convert power.toml --to jsimg").expect(3);
+    let ended = room.run_line("capacity convert power.toml --to jsimg").expect(3);
     assert!(ended.stderr.contains("the strategy power-of-k from \"outside\""), "{}", ended.stderr);
 }
 
@@ -276,15 +277,15 @@ fn exporting_a_model_in_its_own_notation_preserves_it() {
     let room = Room::new();
     for name in ["web-shop", "two-classes", "seed-study-two-servers"] {
         copy(&room, name);
-        room.type_in(&format!("capacity convert {name}.toml --to toml -o again.toml")).expect(0);
-        let solved = |file: &str| room.type_in(&format!("capacity solve {file} --csv")).expect(0).stdout;
+        room.run_line(&format!("capacity convert {name}.toml --to toml -o again.toml")).expect(0);
+        let solved = |file: &str| room.run_line(&format!("capacity solve {file} --csv")).expect(0).stdout;
         assert_eq!(solved("again.toml"), solved(&format!("{name}.toml")));
     }
 }
 
 #[test]
 fn the_schema_in_docs_is_current() {
-    let printed = Room::new().type_in("config schema model").expect(0).stdout;
+    let printed = Room::new().run_line("config schema model").expect(0).stdout;
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/capacity-models.schema.json");
     let written = std::fs::read_to_string(path).unwrap();
     assert_eq!(

@@ -18,7 +18,7 @@ const G1: &str = "[0.005s][info][gc] Using G1
 fn a_gc_log_is_summarised() {
     let room = Room::new();
     room.file("gc.log", G1);
-    let ended = room.type_in("observe gc gc.log -o all.csv -o all.json").expect(0);
+    let ended = room.run_line("observe gc gc.log -o all.csv -o all.json").expect(0);
     assert_snapshot!(ended.stdout);
     assert!(ended.stderr.contains("wrote all.csv"), "{}", ended.stderr);
     let csv = room.read("all.csv");
@@ -38,8 +38,8 @@ fn parts_of_a_rotated_log_are_read_in_the_order_of_time() {
     room.file("whole.log", G1);
     room.file("gc.log", second);
     room.file("gc.log.0", first);
-    let rotated = room.type_in("observe gc gc.log gc.log.0").expect(0).stdout;
-    let whole = room.type_in("observe gc whole.log").expect(0).stdout;
+    let rotated = room.run_line("observe gc gc.log gc.log.0").expect(0).stdout;
+    let whole = room.run_line("observe gc whole.log").expect(0).stdout;
     let tables = |text: &str| text.split_once('\n').unwrap().1.to_owned();
     assert_eq!(tables(&rotated), tables(&whole));
 }
@@ -68,8 +68,8 @@ fn rotated_parts_of_jdk_8_are_read_in_the_order_of_time() {
         room.file(name, text);
     }
     room.file("whole.log", [&parts[2].1, &parts[0].1, &parts[1].1].map(String::as_str).concat());
-    let rotated = room.type_in("observe gc gc.log.0 gc.log.1.current gc.log.2").expect(0);
-    let whole = room.type_in("observe gc whole.log").expect(0).stdout;
+    let rotated = room.run_line("observe gc gc.log.0 gc.log.1.current gc.log.2").expect(0);
+    let whole = room.run_line("observe gc whole.log").expect(0).stdout;
     let tables = |text: &str| text.split_once('\n').unwrap().1.to_owned();
     assert_eq!(tables(&rotated.stdout), tables(&whole));
     assert!(!rotated.stderr.contains("damaged"), "{}", rotated.stderr);
@@ -80,15 +80,15 @@ fn two_gc_logs_are_compared() {
     let room = Room::new();
     room.file("before.log", G1);
     room.file("after.log", G1.replace("12.000ms", "24.000ms"));
-    let ended = room.type_in("observe gc before.log -- after.log").expect(0);
+    let ended = room.run_line("observe gc before.log -- after.log").expect(0);
     let line = ended.stdout.lines().find(|line| line.starts_with("Longest pause")).unwrap();
     assert_eq!(
         line.split_whitespace().collect::<Vec<_>>().join(" "),
         "Longest pause 0.012 s 0.024 s +100.0 % worse"
     );
-    let ended = room.type_in("observe gc before.log --fail-if-worse 50% -- after.log").expect(8);
+    let ended = room.run_line("observe gc before.log --fail-if-worse 50% -- after.log").expect(8);
     assert!(ended.stderr.contains("worse: ") && ended.stderr.contains("Longest pause"), "{}", ended.stderr);
-    room.type_in("observe gc before.log --fail-if-worse 50% -- before.log").expect(0);
+    room.run_line("observe gc before.log --fail-if-worse 50% -- before.log").expect(0);
 }
 
 #[test]
@@ -96,14 +96,14 @@ fn gc_logs_have_a_page() {
     let room = Room::new();
     room.file("before.log", G1);
     room.file("after.log", G1.replace("12.000ms", "24.000ms"));
-    let ended = room.type_in("observe gc before.log -o one.html").expect(0);
+    let ended = room.run_line("observe gc before.log -o one.html").expect(0);
     assert!(ended.stderr.contains("wrote one.html"), "{}", ended.stderr);
     let page = room.read("one.html");
     let (text, _) = page.split_once("<script type=\"application/json\"").unwrap();
     // 14.258 ms of young collections and 12 ms of the full one.
     assert!(text.contains("5 pauses stopped the application for 26.3 ms of 0.9 s"), "{text}");
     assert!(text.contains("1 collection reclaimed old objects"), "{text}");
-    room.type_in("observe gc before.log -o two.html -- after.log").expect(0);
+    room.run_line("observe gc before.log -o two.html -- after.log").expect(0);
     let page = room.read("two.html");
     assert!(page.contains("<h1>before.log → after.log</h1>") && page.contains("+100.0 %"), "{page}");
 }
@@ -112,19 +112,19 @@ fn gc_logs_have_a_page() {
 fn files_that_are_not_gc_logs_are_refused() {
     let room = Room::new();
     room.file("notes.txt", "nothing about collections\n");
-    let ended = room.type_in("observe gc notes.txt").expect(3);
+    let ended = room.run_line("observe gc notes.txt").expect(3);
     assert!(ended.stderr.contains("notes.txt contains no garbage collection"), "{}", ended.stderr);
     assert!(ended.stderr.contains("-Xlog:gc*"), "{}", ended.stderr);
-    let ended = room.type_in("observe gc missing.log").expect(3);
+    let ended = room.run_line("observe gc missing.log").expect(3);
     assert!(ended.stderr.contains("cannot read missing.log"), "{}", ended.stderr);
-    room.type_in("observe gc notes.txt --fail-if-worse 5%").expect(2);
+    room.run_line("observe gc notes.txt --fail-if-worse 5%").expect(2);
 }
 
 #[test]
 fn damaged_lines_are_reported() {
     let room = Room::new();
     room.file("gc.log", format!("{G1}[1.1s][info][gc] GC(5) Pause Young (Normal) (G1 Evac\n"));
-    let ended = room.type_in("observe gc gc.log").expect(0);
+    let ended = room.run_line("observe gc gc.log").expect(0);
     assert!(ended.stderr.contains("1 damaged line"), "{}", ended.stderr);
 }
 
@@ -132,8 +132,8 @@ fn damaged_lines_are_reported() {
 #[test]
 fn doctor_lists_each_source_with_advice() {
     let room = Room::new();
-    let text = room.type_in("doctor").expect(0).stdout;
-    let json: Value = serde_json::from_str(&room.type_in("doctor --json").expect(0).stdout).unwrap();
+    let text = room.run_line("doctor").expect(0).stdout;
+    let json: Value = serde_json::from_str(&room.run_line("doctor --json").expect(0).stdout).unwrap();
     let sources = json["sources"].as_array().unwrap();
     assert!(sources.iter().any(|source| source["name"] == "cgroup"), "{json:#}");
     for source in sources {
@@ -180,7 +180,7 @@ fn no_seat(second: usize) -> String {
 fn a_log_is_summarised_by_its_problems() {
     let room = Room::new();
     room.file("server.log", server_log(no_seat));
-    let ended = room.type_in("observe logs server.log -o all.json -o all.csv").expect(0);
+    let ended = room.run_line("observe logs server.log -o all.json -o all.csv").expect(0);
     assert_snapshot!(ended.stdout);
     let (json, csv) = (room.read("all.json"), room.read("all.csv"));
     for text in [&ended.stdout, &json, &csv] {
@@ -191,10 +191,10 @@ fn a_log_is_summarised_by_its_problems() {
     assert_eq!(json["log"]["severities"]["error"], 130);
     assert!(json["comparison"].is_null());
     assert!(csv.starts_with("template,severity,logger,count,first_s,last_s,"), "{csv}");
-    let kept = room.type_in("observe logs server.log --keep-secrets --json").expect(0).stdout;
+    let kept = room.run_line("observe logs server.log --keep-secrets --json").expect(0).stdout;
     assert!(kept.contains("password=S3CRET"));
     let part = room
-        .type_in("observe logs server.log --from 2026-03-18T10:05 --to 2026-03-18T10:06 --json")
+        .run_line("observe logs server.log --from 2026-03-18T10:05 --to 2026-03-18T10:06 --json")
         .expect(0);
     let part: Value = serde_json::from_str(&part.stdout).unwrap();
     assert_eq!(part["log"]["counts"]["matching"], 13);
@@ -206,7 +206,7 @@ fn a_log_has_a_page_with_plots_bursts_and_examples() {
     let room = Room::new();
     room.file("quiet.log", server_log(|_| String::new()));
     room.file("server.log", server_log(no_seat));
-    let ended = room.type_in("observe logs server.log --baseline quiet.log -o logs.html").expect(0);
+    let ended = room.run_line("observe logs server.log --baseline quiet.log -o logs.html").expect(0);
     assert!(ended.stderr.contains("wrote logs.html"), "{}", ended.stderr);
     let page = room.read("logs.html");
     let (text, _) = page.split_once("<script type=\"application/json\"").unwrap();
@@ -223,7 +223,7 @@ fn a_log_has_a_page_with_plots_bursts_and_examples() {
     }
     assert!(!page.contains("CRET"));
     let json: Value =
-        serde_json::from_str(&room.type_in("observe logs server.log --json").expect(0).stdout).unwrap();
+        serde_json::from_str(&room.run_line("observe logs server.log --json").expect(0).stdout).unwrap();
     assert_eq!(json["bursts"], serde_json::json!([]));
     let exception = &json["log"]["counts"]["rules"][0];
     assert_eq!((&exception["rule"]["word"], &exception["count"]), (&"exception".into(), &60.into()));
@@ -234,13 +234,13 @@ fn a_window_limits_the_lines_that_are_counted() {
     let room = Room::new();
     room.file("server.log", server_log(no_seat));
     for window in ["5min,6min", "10:05,10:06", "2026-03-18T10:05,2026-03-18T10:06"] {
-        let part = room.type_in(&format!("observe logs server.log --window {window} --json")).expect(0);
+        let part = room.run_line(&format!("observe logs server.log --window {window} --json")).expect(0);
         let part: Value = serde_json::from_str(&part.stdout).unwrap();
         assert_eq!(part["log"]["counts"]["matching"], 13, "{window}");
         assert_eq!(part["log"]["counts"]["length_s"], 60.0, "{window}");
     }
     room.file("plain.log", "ERROR no seat for 12\n");
-    let ended = room.type_in("observe logs plain.log --window 0,1min").expect(3);
+    let ended = room.run_line("observe logs plain.log --window 0,1min").expect(3);
     assert!(ended.stderr.contains("the entries of plain.log have no times"), "{}", ended.stderr);
 }
 
@@ -249,11 +249,11 @@ fn problems_that_are_not_in_the_baseline_come_first() {
     let room = Room::new();
     room.file("quiet.log", server_log(|_| String::new()));
     room.file("server.log", server_log(no_seat));
-    let ended = room.type_in("observe logs server.log --baseline quiet.log --fail-if-worse").expect(8);
+    let ended = room.run_line("observe logs server.log --baseline quiet.log --fail-if-worse").expect(8);
     let compared = ended.stdout.split("\n\nserver.log: ").next().unwrap();
     assert_snapshot!(compared);
     assert!(ended.stderr.contains("worse: 1 problem is new or more frequent"), "{}", ended.stderr);
-    room.type_in("observe logs server.log --baseline server.log --fail-if-worse").expect(0);
+    room.run_line("observe logs server.log --baseline server.log --fail-if-worse").expect(0);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn logs_that_are_too_short_are_not_judged() {
     let short = &whole[..whole[..end].rfind('\n').unwrap() + 1];
     room.file("short.log", short);
     room.file("quiet.log", server_log(|_| String::new()));
-    let ended = room.type_in("observe logs short.log --baseline quiet.log --fail-if-worse").expect(0);
+    let ended = room.run_line("observe logs short.log --baseline quiet.log --fail-if-worse").expect(0);
     assert!(
         ended.stdout.contains("note: too short to tell: each log should last 1 min 00 s"),
         "{}",
@@ -304,7 +304,7 @@ fn files_that_are_not_logs_are_refused() {
             "has no entry in the selected time; its first entry is at 2026-03-18 10:00:00",
         ),
     ] {
-        let ended = room.type_in(&format!("observe logs {command}")).expect(exit);
+        let ended = room.run_line(&format!("observe logs {command}")).expect(exit);
         assert!(ended.stderr.contains(message), "{command}: {}", ended.stderr);
     }
 }
@@ -313,9 +313,9 @@ fn files_that_are_not_logs_are_refused() {
 fn a_log_without_times_is_counted_and_not_compared() {
     let room = Room::new();
     room.file("plain.log", "started\nERROR no seat for 12\nERROR no seat for 13\n");
-    let ended = room.type_in("observe logs plain.log").expect(0);
+    let ended = room.run_line("observe logs plain.log").expect(0);
     assert!(ended.stdout.starts_with("plain.log: 3 lines, 3 entries, without times\n"), "{}", ended.stdout);
     assert!(ended.stdout.contains("no seat for <*>  2"), "{}", ended.stdout);
-    let ended = room.type_in("observe logs plain.log --baseline plain.log").expect(3);
+    let ended = room.run_line("observe logs plain.log --baseline plain.log").expect(3);
     assert!(ended.stderr.contains("the length of the baseline is unknown"), "{}", ended.stderr);
 }

@@ -40,11 +40,11 @@ fn a_run_has_the_figures_of_its_system_and_they_are_compared() {
     let busy = machine["figures"]["cpu_utilization_mean_ratio"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&busy), "{machine}");
     // The figures are the same when they are computed again.
-    let again: Value = serde_json::from_str(&room.type_in("report a --json").expect(0).stdout).unwrap();
+    let again: Value = serde_json::from_str(&room.run_line("report a --json").expect(0).stdout).unwrap();
     assert_eq!(again["system"], summary["system"]);
-    let report = room.type_in("report a --details").expect(0).stdout;
+    let report = room.run_line("report a --details").expect(0).stdout;
     assert!(report.contains("System under test") && report.contains("CPU time per request"), "{report}");
-    let compared = room.type_in("compare a b --fail-on none -o c.csv -o c.json").expect(0).stdout;
+    let compared = room.run_line("compare a b --fail-on none -o c.csv -o c.json").expect(0).stdout;
     assert!(compared.contains("differences without a test"), "{compared}");
     assert!(room.read("c.csv").contains(",process,cpu_per_request_seconds,"), "{}", room.read("c.csv"));
     let json: Value = serde_json::from_str(&room.read("c.json")).unwrap();
@@ -55,25 +55,25 @@ fn a_run_has_the_figures_of_its_system_and_they_are_compared() {
 fn observed_series_are_exported() {
     let (room, server) = (Room::new(), Server::quick());
     observe(&room, &server, "run");
-    room.type_in("export run --series -o series.csv").expect(0).reports(&["series", "wrote series.csv"]);
+    room.run_line("export run --series -o series.csv").expect(0).reports(&["series", "wrote series.csv"]);
     let text = room.read("series.csv");
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("time_ms,run_s,source,metric,labels,kind,value"));
     assert!(lines.clone().any(|line| line.contains(",os,node_memory_MemTotal_bytes,,gauge,")), "{text}");
     assert!(lines.any(|line| line.contains(",node_cpu_seconds_total,") && line.contains(",counter,")));
     let process =
-        room.type_in("export run/series.bho --series --metric process_cpu* --to csv").expect(0).stdout;
+        room.run_line("export run/series.bho --series --metric process_cpu* --to csv").expect(0).stdout;
     assert!(process.lines().count() > 3, "{process}");
     assert!(process.lines().skip(1).all(|line| line.contains(",process_cpu_")), "{process}");
     if cfg!(feature = "parquet") {
-        room.type_in("export run --series -o series.parquet").expect(0);
+        room.run_line("export run --series -o series.parquet").expect(0);
         assert!(std::fs::read(room.path().join("series.parquet")).unwrap().ends_with(b"PAR1"));
     }
-    room.type_in("export run --series -o series.hlog").expect(2).reports(&[".csv and .parquet"]);
-    room.type_in("export run --metric x -o series.csv").expect(2).reports(&["--series"]);
+    room.run_line("export run --series -o series.hlog").expect(2).reports(&[".csv and .parquet"]);
+    room.run_line("export run --metric x -o series.csv").expect(2).reports(&["--series"]);
     let url = format!("http://127.0.0.1:{}/", server.port());
     room.run(["run", &url, "-n", "1", "--dir", "plain", "--observe", "none"]).expect(0);
-    room.type_in("export plain --series -o x.csv").expect(3).reports(&["the run was not observed"]);
+    room.run_line("export plain --series -o x.csv").expect(3).reports(&["the run was not observed"]);
 }
 
 #[test]

@@ -104,21 +104,23 @@ fn named_sources_are_reported_one_by_one() {
 #[test]
 fn mistakes_in_the_list_of_sources_are_named() {
     let room = Room::new();
-    room.type_in("run http://127.0.0.1:1/ --observe vm")
+    room.run_line("run http://127.0.0.1:1/ --observe vm")
         .expect(2)
         .reports(&["--observe: \"vm\" is not a source"]);
-    room.type_in("run http://127.0.0.1:1/ --observe gc:").expect(2).reports(&["--observe: gc needs a value"]);
-    room.type_in("run http://127.0.0.1:1/ --observe-interval 10ms").expect(2).reports(&["at least 100ms"]);
-    room.type_in("observe").expect(2).reports(&["no source to observe is given", "--pid"]);
-    room.type_in("observe --target 8080 --for 1s").expect(2).reports(&["--target", "HOST:PORT"]);
-    room.type_in("observe --pid 999999999 --for 1s").expect(0).reports(&["there is no process 999999999"]);
+    room.run_line("run http://127.0.0.1:1/ --observe gc:")
+        .expect(2)
+        .reports(&["--observe: gc needs a value"]);
+    room.run_line("run http://127.0.0.1:1/ --observe-interval 10ms").expect(2).reports(&["at least 100ms"]);
+    room.run_line("observe").expect(2).reports(&["no source to observe is given", "--pid"]);
+    room.run_line("observe --target 8080 --for 1s").expect(2).reports(&["--target", "HOST:PORT"]);
+    room.run_line("observe --pid 999999999 --for 1s").expect(0).reports(&["there is no process 999999999"]);
 }
 
 #[test]
 fn a_mark_of_the_user_is_recorded() {
     let server = Server::quick();
     let room = Room::new();
-    room.type_in("observe mark early").expect(2).reports(&["busyhour-runs"]);
+    room.run_line("observe mark early").expect(2).reports(&["busyhour-runs"]);
     let url = format!("http://127.0.0.1:{}/", server.port());
     let running = room.start(["run", &url, "--rate", "20/s", "--for", "1h"]);
     wait_for("the run directory", || room.has_run_dir().then_some(()));
@@ -133,7 +135,7 @@ fn a_mark_of_the_user_is_recorded() {
     wait_for("the mark", is_marked);
     running.signal(rustix::process::Signal::INT);
     running.end().expect(4);
-    room.type_in("observe mark late").expect(2).reports(&["no observed run is in progress"]);
+    room.run_line("observe mark late").expect(2).reports(&["no observed run is in progress"]);
 }
 
 #[test]
@@ -145,8 +147,8 @@ fn a_process_is_watched_without_a_run() {
         .reports(&["observing os (this machine): watched", "watching for 0.3 s"]);
     let set = series(&room.path().join("watch"));
     assert!(has_source(&set, &format!("process:{pid}")));
-    room.type_in("report watch").expect(0).prints(&["System under test", "CPU utilization"]);
-    room.type_in("observe mark --dir watch late").expect(2).reports(&["the observation in watch has ended"]);
+    room.run_line("report watch").expect(0).prints(&["System under test", "CPU utilization"]);
+    room.run_line("observe mark --dir watch late").expect(2).reports(&["the observation in watch has ended"]);
     room.run(["observe", "--pid", &pid, "--for", "300ms", "--dir", "watch"]).expect(2).reports(&["watch"]);
 }
 
@@ -169,7 +171,7 @@ fn series_are_readable_after_the_process_was_killed() {
     drop(running);
     assert!(points().is_some_and(|points| points >= 3));
     // The manifest of the killed run states no outcome, but nothing reads a mark.
-    room.type_in("observe mark --dir run late")
+    room.run_line("observe mark --dir run late")
         .expect(2)
         .reports(&["the run in run no longer reads marks: its process has ended or was killed"]);
     assert_eq!(room.read("run/marks.txt"), "");

@@ -11,7 +11,7 @@ use crate::program::Room;
 
 #[test]
 fn users_and_think_times_are_planned_for_a_rate() {
-    let ended = Room::new().type_in("plan-load --rate 20 --response 50ms").expect(0);
+    let ended = Room::new().run_line("plan-load --rate 20 --response 50ms").expect(0);
     assert_snapshot!(ended.stdout, @r"
     20/s with a response time R of 0.05 s: Q = λR = 1.00 requests in the system
 
@@ -46,7 +46,7 @@ fn users_and_think_times_are_planned_for_a_rate() {
 #[test]
 fn planned_pairs_equal_the_published_ones() {
     let ended =
-        Room::new().type_in("plan-load --rate 20 --demands 0.05,0.04,0.03 --users 200,1000").expect(0);
+        Room::new().run_line("plan-load --rate 20 --demands 0.05,0.04,0.03 --users 200,1000").expect(0);
     assert_snapshot!(ended.stdout, @r"
     20/s on stations with demands of 0.05, 0.04, 0.03 s: the busiest is busy all the time, so the rate
       is only approached; the pairs keep N/Z
@@ -79,7 +79,7 @@ fn a_plan_can_be_json_and_depends_only_on_the_seed() {
         let line = format!(
             "plan-load --rate 20 --demands 0.04 --think 2 --think-law exponential --json --seed {seed}"
         );
-        let ended = room.type_in(&line).expect(0);
+        let ended = room.run_line(&line).expect(0);
         serde_json::from_str::<serde_json::Value>(&ended.stdout).unwrap()
     };
     let one = plan("1");
@@ -102,7 +102,7 @@ fn infeasible_rates_are_refused_with_a_hint() {
         ("plan-load --rate 20 --response 1 --demands 1", "cannot be used with"),
         ("plan-load --rate 1000000 --response 1 --think 100", "an open load needs no users"),
     ] {
-        room.type_in(line).expect(2).reports(&[printed]);
+        room.run_line(line).expect(2).reports(&[printed]);
     }
 }
 
@@ -127,7 +127,7 @@ fn real_users_are_estimated() {
     let room = Room::new();
     room.file("map.toml", MAP);
     room.file("run.jtl", log());
-    let ended = room.type_in("users --jtl run.jtl run.jtl --think 9.5,30 --pages map.toml").expect(0);
+    let ended = room.run_line("users --jtl run.jtl run.jtl --think 9.5,30 --pages map.toml").expect(0);
     assert_snapshot!(ended.stdout, @r"
     Real users N' = λ(R + Z') that generate the measured load, λ in pages/s
     Pages per object: counted in the log; each object of a page with n objects counts as 1/n page
@@ -145,7 +145,7 @@ fn real_users_are_estimated() {
     run.jtl     1.50    1.000     550.00     10.05    30.55
     ");
     let ended =
-        room.type_in("users --jtl run.jtl --think 9.5 --pages map.toml --json --window 0,4.5").expect(0);
+        room.run_line("users --jtl run.jtl --think 9.5 --pages map.toml --json --window 0,4.5").expect(0);
     assert_snapshot!(ended.stdout, @r#"
     {
       "version": 1,
@@ -183,23 +183,23 @@ fn real_users_are_not_estimated_without_data() {
     room.file("run.jtl", log());
     room.file("half.toml", "[[page]]\nname = \"Home\"\nobjects = [\"home\"]\n");
     room.file("rubbish.toml", "pages are\n");
-    room.type_in("users --jtl run.jtl --pages map.toml --think 10")
+    room.run_line("users --jtl run.jtl --pages map.toml --think 10")
         .expect(0)
         .reports(&["the log has no requests for help"])
         .prints(&["unknown"]);
-    room.type_in("users --jtl run.jtl --pages half.toml").expect(1).reports(&[
+    room.run_line("users --jtl run.jtl --pages half.toml").expect(1).reports(&[
         "run.jtl",
         "\"logo\", \"search\"",
         "ignore",
     ]);
-    room.type_in("users --jtl none.jtl --pages map.toml").expect(1).reports(&["none.jtl"]);
-    room.type_in("users --jtl run.jtl --pages none.toml").expect(2).reports(&["none.toml"]);
-    room.type_in("users --jtl run.jtl --pages rubbish.toml").expect(2).reports(&[
+    room.run_line("users --jtl none.jtl --pages map.toml").expect(1).reports(&["none.jtl"]);
+    room.run_line("users --jtl run.jtl --pages none.toml").expect(2).reports(&["none.toml"]);
+    room.run_line("users --jtl run.jtl --pages rubbish.toml").expect(2).reports(&[
         "rubbish.toml",
         "line 1",
         "[[page]]",
     ]);
-    room.type_in("users --jtl run.jtl --pages map.toml --window 100,105")
+    room.run_line("users --jtl run.jtl --pages map.toml --window 100,105")
         .expect(1)
         .reports(&["no request of any page"]);
 }
@@ -224,7 +224,7 @@ fn run_1830_has_the_published_users() {
     );
     std::os::unix::fs::symlink(log, room.path().join("1830.csv")).unwrap();
     let ended = room
-        .type_in("users --jtl 1830.csv --pages map.toml --window-for 120,1200 --compat-rounding")
+        .run_line("users --jtl 1830.csv --pages map.toml --window-for 120,1200 --compat-rounding")
         .expect(0);
     assert_snapshot!(ended.stdout, @r"
     Real users N' = λ(R + Z') that generate the measured load, λ in pages/s; λ and R rounded to two digits
@@ -300,11 +300,11 @@ fn a_signal_ends_the_probe_without_loss_of_data() {
 #[test]
 fn options_of_the_other_server_are_refused() {
     let room = Room::new();
-    room.type_in("lab server probe --port 0 --full").expect(2).reports(&["not for the probe"]);
-    room.type_in("lab server --port 0 --stall 2s@10s").expect(2).reports(&["lab server probe"]);
-    room.type_in("lab server probe --port 0 --stall 2s").expect(2).reports(&["LENGTH@AFTER"]);
-    room.type_in("lab server probe --port 0 --stall 5s@1s --stall 1s@2s")
+    room.run_line("lab server probe --port 0 --full").expect(2).reports(&["not for the probe"]);
+    room.run_line("lab server --port 0 --stall 2s@10s").expect(2).reports(&["lab server probe"]);
+    room.run_line("lab server probe --port 0 --stall 2s").expect(2).reports(&["LENGTH@AFTER"]);
+    room.run_line("lab server probe --port 0 --stall 5s@1s --stall 1s@2s")
         .expect(2)
         .reports(&["begins before"]);
-    room.type_in("lab server probe --port 0 --stamps none/x").expect(1).reports(&["cannot write none/x"]);
+    room.run_line("lab server probe --port 0 --stamps none/x").expect(1).reports(&["cannot write none/x"]);
 }

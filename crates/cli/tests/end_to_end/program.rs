@@ -51,7 +51,7 @@ impl Room {
     }
 
     /// Like `run`, with arguments separated by blanks.
-    pub(crate) fn type_in(&self, line: &str) -> Ended {
+    pub(crate) fn run_line(&self, line: &str) -> Ended {
         self.run(line.split_whitespace())
     }
 

@@ -110,7 +110,7 @@ fn an_invalid_shaping_timer_is_refused() {
     let room = Room::new();
     let check = |rows: &[[&str; 3]], path: &str| {
         room.file("plan.jmx", plan(&group("1", "1", &(shaping("shape", rows) + &get("get", path)))));
-        room.type_in("check plan.jmx")
+        room.run_line("check plan.jmx")
     };
     check(&[["10", "10", "60"], ["${a}", "0.5", "${b}"]], "/").expect(0);
     check(&[], "/").expect(0).prints(&["has no schedule"]);
@@ -126,7 +126,7 @@ fn a_precise_timer_without_starts_is_refused() {
     let good = [("throughput", "5"), ("throughputPeriod", "1"), ("duration", "1"), ("batchSize", "1")];
     let check = |settings: &[(&str, &str)]| {
         room.file("plan.jmx", plan(&group("1", "1", &(precise(settings) + &get("get", "/")))));
-        room.type_in("check plan.jmx")
+        room.run_line("check plan.jmx")
     };
     check(&good).expect(0).prints(&["fixed number of starts"]);
     for (number, (name, _)) in good.iter().enumerate().take(3) {

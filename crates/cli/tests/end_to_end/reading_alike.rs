@@ -97,10 +97,10 @@ fn judge_and_export_read_the_same_input_as_report() {
         .reports(&["cannot read unnamed.jtl", "-J NAME=VALUE"]);
     room.run(["export", "unnamed.jtl", "--to", "csv"]).expect(3).reports(&["cannot read unnamed.jtl"]);
 
-    let merged = room.type_in("export a.jtl b.jtl --to csv").expect(0).stdout;
-    let named = room.type_in("export named.jtl --to csv").expect(0).stdout;
+    let merged = room.run_line("export a.jtl b.jtl --to csv").expect(0).stdout;
+    let named = room.run_line("export named.jtl --to csv").expect(0).stdout;
     assert_eq!(without_users(&merged), without_users(&named), "one test, second by second");
-    room.type_in("export a.jtl b.jtl --to parquet -o samples.parquet")
+    room.run_line("export a.jtl b.jtl --to parquet -o samples.parquet")
         .expect(0)
         .reports(&[&format!("{all} samples")]);
 }
@@ -143,7 +143,7 @@ fn standard_input_and_pipes_are_read_like_files() {
         .output()
         .unwrap();
     assert!(named.status.success(), "{}", String::from_utf8_lossy(&named.stderr));
-    room.type_in("judge - - --threshold errors<1%").expect(2).reports(&["give - once"]);
+    room.run_line("judge - - --threshold errors<1%").expect(2).reports(&["give - once"]);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_run_that_was_cut_off_is_judged_with_a_warning() {
     room.file("plan.jmx", plan(&group("2", "5", &get("home", "/"))));
     let port = format!("-JPORT={}", server.port());
     room.run(["run", "plan.jmx", &port, "--dir", "here", "--threshold", "errors < 1%"]).expect(0);
-    let judged = room.type_in("judge here").expect(0);
+    let judged = room.run_line("judge here").expect(0);
     assert!(!judged.stderr.contains("warning"), "{}", judged.stderr);
     // The directory of a killed run contains no outcome.
     let mut manifest: Value = serde_json::from_str(&room.read("here/run.json")).unwrap();
@@ -177,6 +177,6 @@ fn a_run_that_was_cut_off_is_judged_with_a_warning() {
     room.file("here/run.json", manifest.to_string());
     for (verb, done) in [("judge here", "judged"), ("export here --to csv", "exported")] {
         let words = format!("the run here was cut off or is still running; the recorded part was {done}");
-        room.type_in(verb).expect(0).reports(&[&words]);
+        room.run_line(verb).expect(0).reports(&[&words]);
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn rows() -> String {
 fn a_report_of_a_result_file() {
     let room = Room::new();
     room.file("results.jtl", format!("{NAMES}{}", rows()));
-    let ended = room.type_in("report results.jtl -o page.html --json summary.json").expect(0);
+    let ended = room.run_line("report results.jtl -o page.html --json summary.json").expect(0);
     // The folder has another name in each run.
     let (text, address) = ended.stdout.split_once("file:///").unwrap();
     assert!(address.trim_end().ends_with("/page.html"), "{address}");
@@ -80,7 +80,7 @@ fn ended_in(column: &serde_json::Value) -> u64 {
 fn ramps_are_excluded_from_tables_and_verdict() {
     let room = Room::new();
     room.file("results.jtl", format!("{NAMES}{}", rows()));
-    let steady = room.type_in("report results.jtl --steady auto --json -").expect(0);
+    let steady = room.run_line("report results.jtl --steady auto --json -").expect(0);
     let summary: serde_json::Value = serde_json::from_str(&steady.stdout).unwrap();
     let window = &summary["window"];
     assert_eq!(window["how"], "steady");
@@ -97,9 +97,9 @@ fn ramps_are_excluded_from_tables_and_verdict() {
     assert_eq!(summary["arrivals"][0]["observed"]["arrivals"].as_u64(), Some(counted));
     // The same part as an explicit window.
     let line = format!("report results.jtl --window {from}s,{to}s --json -");
-    let asked: serde_json::Value = serde_json::from_str(&room.type_in(&line).expect(0).stdout).unwrap();
+    let asked: serde_json::Value = serde_json::from_str(&room.run_line(&line).expect(0).stdout).unwrap();
     assert_eq!((&asked["total"], &asked["window"]["how"]), (&summary["total"], &"asked".into()));
-    room.type_in(&format!("report results.jtl --window {from}s,{to}s"))
+    room.run_line(&format!("report results.jtl --window {from}s,{to}s"))
         .expect(0)
         .prints(&["Part: the tables cover"]);
 }
@@ -116,7 +116,7 @@ fn every_format_yields_the_same_table() {
     let room = Room::new();
     let rows = rows();
     room.file("named", format!("{NAMES}{rows}"));
-    let expected = room.type_in("report named").expect(0).stdout;
+    let expected = room.run_line("report named").expect(0).stdout;
     let same = |reported: &str, name: &str| {
         let words = reported.replacen(name, "named", 1);
         // The first line contains the name of the file.
@@ -136,12 +136,12 @@ fn every_format_yields_the_same_table() {
     };
     room.file("unnamed", rows.lines().map(row).collect::<String>());
     room.file("user.properties", columns.join("\n"));
-    let ended = room.type_in("report unnamed -q user.properties").expect(0);
+    let ended = room.run_line("report unnamed -q user.properties").expect(0);
     same(&ended.stdout, "unnamed");
     let flags: Vec<String> = columns.iter().map(|column| format!("-J{column}")).collect();
     let ended = room.run(["report", "unnamed"].into_iter().chain(flags.iter().map(String::as_str))).expect(0);
     same(&ended.stdout, "unnamed");
-    let refused = room.type_in("report unnamed").expect(3);
+    let refused = room.run_line("report unnamed").expect(3);
     let refused =
         refused.reports(&["cannot read unnamed", "line 1: 12 columns without names", "-J NAME=VALUE"]);
     assert!(refused.stdout.is_empty());
@@ -152,7 +152,7 @@ fn every_format_yields_the_same_table() {
     // Detecting the steady part requires a second pass.
     let output = with_input(&room, &["report", "-", "--steady", "auto"], "named");
     assert!(output.status.success());
-    let steady = room.type_in("report named --steady auto").expect(0).stdout;
+    let steady = room.run_line("report named --steady auto").expect(0).stdout;
     assert_eq!(String::from_utf8_lossy(&output.stdout).replacen("standard input", "named", 1), steady);
 
     // The files of two generators have the same samples per label.
@@ -161,8 +161,8 @@ fn every_format_yields_the_same_table() {
         let lines: String = part.into_iter().flat_map(|(_, line)| [line, "\n"]).collect();
         room.file(name, format!("{NAMES}{lines}"));
     }
-    let both = room.type_in("report one two --json -").expect(0).stdout;
-    let whole = room.type_in("report named --json -").expect(0).stdout;
+    let both = room.run_line("report one two --json -").expect(0).stdout;
+    let whole = room.run_line("report named --json -").expect(0).stdout;
     let [both, whole] = [both, whole].map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap());
     for key in ["total", "errors", "slowest", "distribution", "heat", "span_s"] {
         assert_eq!(both[key], whole[key], "{key}");
@@ -189,7 +189,7 @@ fn unreadable_rows_are_reported_with_their_position() {
         ("report .", "no samples.bhs"),
         ("report damaged empty", "cannot read empty"),
     ] {
-        let ended = room.type_in(line).expect(3).reports(&["error", words]);
+        let ended = room.run_line(line).expect(3).reports(&["error", words]);
         assert!(ended.stdout.is_empty(), "{line}");
     }
     for line in [
@@ -201,10 +201,10 @@ fn unreadable_rows_are_reported_with_their_position() {
         "report - -",
         "report damaged -Jjmeter.reportgenerator.apdex_satisfied_threshold=soon",
     ] {
-        room.type_in(line).expect(2);
+        room.run_line(line).expect(2);
     }
     // The readable part is reported with a caveat.
-    let ended = room.type_in("report damaged").expect(0);
+    let ended = room.run_line("report damaged").expect(0);
     ended.prints(&[
         "1 row of damaged could not be read; the first: line 3, column elapsed: \"x\" is not a duration",
         "the tail of the record is missing",
@@ -215,15 +215,15 @@ fn unreadable_rows_are_reported_with_their_position() {
 fn jmeters_command_line_uses_the_same_reader() {
     let room = Room::new();
     room.file("results.jtl", format!("{NAMES}{}", rows()));
-    room.type_in("-g results.jtl -o dashboard")
+    room.run_line("-g results.jtl -o dashboard")
         .expect(0)
         .prints(&["dashboard/index.html", "dashboard/statistics.json"]);
     let statistics: serde_json::Value =
         serde_json::from_str(&room.read("dashboard/statistics.json")).unwrap();
-    let summary = room.type_in("report results.jtl --json -").expect(0).stdout;
+    let summary = room.run_line("report results.jtl --json -").expect(0).stdout;
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(statistics["Total"]["sampleCount"], summary["total"]["samples"]);
-    room.type_in("-g missing.jtl -o other").expect(3).reports(&["cannot read missing.jtl", "No such file"]);
+    room.run_line("-g missing.jtl -o other").expect(3).reports(&["cannot read missing.jtl", "No such file"]);
 }
 
 /// Seeded random numbers of further requests before the kill.
@@ -315,7 +315,7 @@ fn quartiles(times: &serde_json::Value) -> [String; 2] {
 fn results_are_split_by_thread_group() {
     let room = Room::new();
     room.file("results.jtl", groups());
-    let ended = room.type_in("report results.jtl --by-group -o page.html --json summary.json").expect(0);
+    let ended = room.run_line("report results.jtl --by-group -o page.html --json summary.json").expect(0);
     let shown = ended.prints(&[
         "Thread group Data Injection: 0.0 s to 1 min 00 s\n",
         "Thread group Throughput test: 1 min 00 s to 10 min 00 s\n",
@@ -342,13 +342,13 @@ fn results_are_split_by_thread_group() {
 fn a_window_without_the_first_group_raises_no_caveat() {
     let room = Room::new();
     room.file("results.jtl", groups());
-    let ended = room.type_in("report results.jtl --window 60s,600s --json -").expect(0);
+    let ended = room.run_line("report results.jtl --window 60s,600s --json -").expect(0);
     let summary: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let total = &summary["total"]["response"];
     assert_eq!(quartiles(total), ["22.0", "27.0"]);
     assert!(summary.get("groups").is_none(), "one group is left");
-    let whole = room.type_in("report results.jtl").expect(0).stdout;
-    let part = room.type_in("report results.jtl --window 60s,600s").expect(0).stdout;
+    let whole = room.run_line("report results.jtl").expect(0).stdout;
+    let part = room.run_line("report results.jtl --window 60s,600s").expect(0).stdout;
     assert!(whole.contains("the totals mix thread groups") && !part.contains("thread groups"), "{part}");
 }
 
@@ -360,12 +360,12 @@ fn long_labels_are_shortened_except_in_json() {
         format!("{},5,{},200,OK,Users 1-1,true,,300,120,1\n", 1_700_000_000_000_u64 + u64::from(n), label(n))
     };
     room.file("results.jtl", format!("{NAMES}{}", (0..50).map(row).collect::<String>()));
-    let ended = room.type_in("report results.jtl --by-group -o page.html --json summary.json").expect(0);
+    let ended = room.run_line("report results.jtl --by-group -o page.html --json summary.json").expect(0);
     assert!(ended.stdout.lines().all(|line| line.chars().count() < 400), "{}", ended.stdout.len());
     assert!(ended.stdout.contains("end 7 "), "{}", ended.stdout);
     assert!(room.read("page.html").len() < 1_000_000, "{}", room.read("page.html").len());
     assert!(room.read("summary.json").contains(&label(7)));
-    let compared = room.type_in("compare results.jtl results.jtl -o compared.html").expect(0);
+    let compared = room.run_line("compare results.jtl results.jtl -o compared.html").expect(0);
     assert!(compared.stdout.len() < 100_000, "{}", compared.stdout.len());
     assert!(room.read("compared.html").len() < 2_000_000, "{}", room.read("compared.html").len());
 }
@@ -381,12 +381,12 @@ fn only_users_that_generate_load_are_counted() {
     room.file("plan.jmx", plan(&(set_up + &idle + &group("3", "2", &get("page", "/")))));
     let line = format!("run plan.jmx --dir here --by-group -JPORT={}", server.port());
     let ended =
-        room.type_in(&line).expect(0).prints(&["3 users, ", "Thread group First", "setUp or tearDown"]);
+        room.run_line(&line).expect(0).prints(&["3 users, ", "Thread group First", "setUp or tearDown"]);
     assert!(!ended.stdout.contains("5 users"), "{}", ended.stdout);
     let page = room.read("here/report.html");
     assert!(page.contains("<span class=\"much\">3 users</span>"), "the request");
     // The record contains the same groups as the run.
-    let again = room.type_in("report here --by-group").expect(0).stdout;
+    let again = room.run_line("report here --by-group").expect(0).stdout;
     let table =
         |text: &str| text.split_once("Thread group First").map(|(_, rest)| rest.lines().take(4).count());
     assert_eq!(table(&again), table(&ended.stdout));

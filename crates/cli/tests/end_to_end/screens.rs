@@ -51,7 +51,7 @@ fn shown(arguments: &str) -> (String, String) {
     });
     let room = Room::new();
     room.file("plan.jmx", plan(&group("2", "3", &(get("first", "/") + &get("second", "/bad")))));
-    let ended = room.type_in(&arguments.replace("PORT", &format!("-JPORT={}", server.port()))).expect(0);
+    let ended = room.run_line(&arguments.replace("PORT", &format!("-JPORT={}", server.port()))).expect(0);
     assert!(!ended.stdout.contains('\x1b') && !ended.stderr.contains('\x1b'), "no colours into a pipe");
     (redacted(&without_chance(&ended.stdout)), redacted(&ended.stderr))
 }

@@ -28,7 +28,7 @@ fn choices(more: &str) -> BTreeMap<String, Vec<String>> {
         + &get("s", "/${__RandomString(8,abcdef)}");
     room.file("plan.jmx", plan(&group("6", "8", &steps)));
     let port = server.port();
-    room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={port} {more}")).expect(0);
+    room.run_line(&format!("run plan.jmx -l out.jtl -JPORT={port} {more}")).expect(0);
     let mut choices: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in rows(&room.read("out.jtl")) {
         let path = row["URL"].split_once(&format!(":{port}")).unwrap().1.to_owned();

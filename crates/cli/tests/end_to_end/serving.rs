@@ -139,7 +139,7 @@ fn metrics_can_need_a_token() {
 fn addresses_that_other_machines_can_reach_need_a_token() {
     let room = Room::new();
     let refused = |line: &str, texts: &[&str]| {
-        let ended = room.type_in(line).expect(2);
+        let ended = room.run_line(line).expect(2);
         for text in texts {
             assert!(ended.stderr.contains(text), "{line}: {}", ended.stderr);
         }
@@ -191,7 +191,7 @@ fn the_metrics_are_encrypted_with_a_certificate() {
     running.signal(Signal::INT);
     running.end().expect(0);
     room.file("key.pem", "no key");
-    let ended = room.type_in(&line.replace(&format!("{tls}/key.pem"), "key.pem")).expect(2);
+    let ended = room.run_line(&line.replace(&format!("{tls}/key.pem"), "key.pem")).expect(2);
     assert!(ended.stderr.contains("--tls-cert: "), "{}", ended.stderr);
 }
 
@@ -338,7 +338,7 @@ fn an_unreachable_agent_raises_one_warning() {
     let plan = perfmon_plan(&collector("perfmon.csv", &[("CPU", "")]));
     room.file("plan.jmx", plan.replace(">-1<", ">20<"));
     let line = format!("run plan.jmx -JPORT={} -JAGENT={port}", server.port());
-    let ended = room.type_in(&line).expect(0);
+    let ended = room.run_line(&line).expect(0);
     let warning = format!("warning: the agent 127.0.0.1:{port} of the collector \"watch\" does not answer");
     assert_eq!(ended.stderr.matches(&warning).count(), 1, "{}", ended.stderr);
     assert!(room.read("perfmon.csv").contains(",-1000,java.net.ConnectException: Connection refused,"));
@@ -349,12 +349,12 @@ fn an_unreachable_agent_raises_one_warning() {
 fn a_collector_is_supported_and_one_without_a_file_is_reported() {
     let room = Room::new();
     room.file("plan.jmx", perfmon_plan(&collector("perfmon.csv", &[("CPU", "")])));
-    let checked = room.type_in("check plan.jmx -JPORT=1 -JAGENT=1").expect(0);
+    let checked = room.run_line("check plan.jmx -JPORT=1 -JAGENT=1").expect(0);
     assert!(checked.stdout.starts_with("plan.jmx: supported\n"), "{}", checked.all());
     assert!(!checked.all().contains("warning"), "{}", checked.all());
     room.file("plan.jmx", perfmon_plan(&collector("", &[("CPU", "")])));
     let checked =
-        room.type_in("check plan.jmx -JPORT=1 -JAGENT=1 -JjmeterPlugin.perfmon.useUDP=true").expect(0);
+        room.run_line("check plan.jmx -JPORT=1 -JAGENT=1 -JjmeterPlugin.perfmon.useUDP=true").expect(0);
     for text in ["the collector has no file name", "jmeterPlugin.perfmon.useUDP is ignored"] {
         assert!(checked.all().contains(text), "{}", checked.all());
     }

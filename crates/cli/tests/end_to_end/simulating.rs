@@ -22,7 +22,7 @@ fn room_with(model: &str) -> Room {
 
 #[test]
 fn the_result_of_a_simulation_is_printed() {
-    let ended = room_with(SHOP).type_in("capacity simulate model.toml --precision 5% --seed 3").expect(0);
+    let ended = room_with(SHOP).run_line("capacity simulate model.toml --precision 5% --seed 3").expect(0);
     // The last digits may differ between platforms, but the text must not.
     let lines: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     let first_words = |from: usize, count: usize| -> Vec<String> {
@@ -44,7 +44,7 @@ fn the_result_of_a_simulation_is_printed() {
 fn the_result_can_be_json() {
     let room = room_with(QUEUE);
     let line = "capacity simulate model.toml --precision 3% --confidence 99% --json";
-    let ended = room.type_in(&format!("{line} - --cores 1")).expect(0);
+    let ended = room.run_line(&format!("{line} - --cores 1")).expect(0);
     let found: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!((&found["version"], &found["model"]), (&Value::from(1), &Value::from("One queue")));
     assert_eq!((&found["ending"], &found["seed"]), (&Value::from("precise"), &Value::from(1)));
@@ -54,7 +54,7 @@ fn the_result_can_be_json() {
     assert_eq!(response["method"], "spectral");
     assert_eq!(found["stations"][0]["total"]["lost_per_s"], Value::Null);
     // The same seed on a different number of cores.
-    room.type_in(&format!("{line} found.json --cores 2")).expect(0);
+    room.run_line(&format!("{line} found.json --cores 2")).expect(0);
     let again: Value = serde_json::from_str(&room.read("found.json")).unwrap();
     assert_eq!(found, again);
 }
@@ -66,7 +66,7 @@ const LOSSES: &str = "version = 1\nname = \"Losses\"\n[[class]]\nname = \"calls\
 #[test]
 fn losses_have_the_same_names_and_units_solved_and_simulated() {
     let room = room_with(LOSSES);
-    let data = |line: &str| -> Value { serde_json::from_str(&room.type_in(line).expect(0).stdout).unwrap() };
+    let data = |line: &str| -> Value { serde_json::from_str(&room.run_line(line).expect(0).stdout).unwrap() };
     let solved = data("capacity solve model.toml --json -");
     let simulated = data("capacity simulate model.toml --precision 5% --json -");
     for (name, expected) in [("lost_share", 0.5), ("lost_per_s", 5.0)] {
@@ -76,7 +76,7 @@ fn losses_have_the_same_names_and_units_solved_and_simulated() {
         assert!((found / expected - 1.0).abs() < 0.1, "{name} {found}");
     }
     for line in ["capacity solve model.toml", "capacity simulate model.toml --precision 5%"] {
-        let printed = room.type_in(line).expect(0).stdout;
+        let printed = room.run_line(line).expect(0).stdout;
         assert!(printed.contains("lost per s") && printed.contains("lost %"), "{printed}");
     }
 }
@@ -88,7 +88,7 @@ const HEAVY: &str = "version = 1\nname = \"Heavy\"\n[[class]]\nname = \"jobs\"\n
 #[test]
 fn a_mean_without_a_variance_has_no_interval() {
     let room = room_with(HEAVY);
-    let ended = room.type_in("capacity simulate model.toml --precision 20% --events-max 1M").expect(0);
+    let ended = room.run_line("capacity simulate model.toml --precision 20% --events-max 1M").expect(0);
     let printed = &ended.stdout;
     let why = "the variance is infinite: service times at server have finite moments only below order 2.3";
     assert!(printed.contains(&format!("class jobs: R interval not valid, {why}")), "{printed}");
@@ -97,7 +97,7 @@ fn a_mean_without_a_variance_has_no_interval() {
     assert!(printed.contains("`busyhour capacity solve` computes the means exactly"), "{printed}");
     assert!(printed.contains("R of jobs 2224.64 ms"), "{printed}");
     let ended =
-        room.type_in("capacity simulate model.toml --precision 20% --events-max 1M --json -").expect(0);
+        room.run_line("capacity simulate model.toml --precision 20% --events-max 1M --json -").expect(0);
     let found: Value = serde_json::from_str(&ended.stdout).unwrap();
     let class = &found["classes"][0];
     assert!(class["response_s"]["value"].is_number() && class["response_s"]["high"].is_null(), "{class}");
@@ -110,7 +110,7 @@ fn a_mean_without_a_variance_has_no_interval() {
 #[test]
 fn measures_without_valid_intervals_are_reported() {
     let room = room_with(QUEUE);
-    let ended = room.type_in("capacity simulate model.toml --precision 0.5% --events-max 100k").expect(0);
+    let ended = room.run_line("capacity simulate model.toml --precision 0.5% --events-max 100k").expect(0);
     let printed = &ended.stdout;
     assert!(printed.contains("Ended at the maximum number of events"), "{printed}");
     assert!(printed.contains("Less precise than requested:\n  class jobs: X ± "), "{printed}");
@@ -120,7 +120,7 @@ fn measures_without_valid_intervals_are_reported() {
 #[test]
 fn a_model_without_a_steady_state_fails() {
     let room = room_with(&QUEUE.replace("75/s", "120/s"));
-    let ended = room.type_in("capacity simulate model.toml --events-max 300k").expect(9);
+    let ended = room.run_line("capacity simulate model.toml --events-max 300k").expect(9);
     assert!(ended.stdout.contains("station server: Q still changed at the end"), "{}", ended.stdout);
     // Three users at two stations with capacity one block each other.
     let station = |name: &str| {
@@ -134,7 +134,7 @@ fn a_model_without_a_steady_state_fails() {
         station("a"),
         station("b")
     );
-    let ended = room_with(&stuck).type_in("capacity simulate model.toml").expect(9);
+    let ended = room_with(&stuck).run_line("capacity simulate model.toml").expect(9);
     assert!(ended.stderr.contains("deadlock after"), "{}", ended.stderr);
     assert!(ended.stderr.contains("at a, b"), "{}", ended.stderr);
 }
@@ -160,9 +160,9 @@ fn invalid_settings_are_reported() {
         ("--replications 0", "the number of replications must be from 1 to 10,000"),
         ("--events-max many", "is not a count such as 500k or 20M"),
     ] {
-        let ended = room.type_in(&format!("capacity simulate model.toml {arguments}")).expect(2);
+        let ended = room.run_line(&format!("capacity simulate model.toml {arguments}")).expect(2);
         assert!(ended.stderr.contains(printed), "{arguments}: {}", ended.stderr);
     }
-    let ended = room.type_in("capacity simulate nowhere.toml").expect(3);
+    let ended = room.run_line("capacity simulate nowhere.toml").expect(3);
     assert!(ended.stderr.contains("nowhere.toml"), "{}", ended.stderr);
 }

@@ -106,7 +106,7 @@ fn other_users_of_the_core_go_on_while_a_script_waits_for_a_server() {
     let other = get(port, "/after/after/second") + &get(port, "/second");
     let room = Room::new();
     room.file("plan.jmx", plan(&(group(&waiting) + &group(&other))));
-    let ended = room.type_in("run plan.jmx --cores 1 --seed 1");
+    let ended = room.run_line("run plan.jmx --cores 1 --seed 1");
     assert!(ended.status.success(), "{}\n{}", ended.stdout, ended.stderr);
     requested.wait_for("/got/hi");
 }

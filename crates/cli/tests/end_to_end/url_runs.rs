@@ -30,12 +30,12 @@ fn other_names_of_rate_and_duration_are_understood() {
     .enumerate()
     {
         let dir = format!("run-{number}");
-        room.type_in(&format!("run {url} {options} --dir {dir}")).expect(0);
+        room.run_line(&format!("run {url} {options} --dir {dir}")).expect(0);
         let manifest = room.read(&format!("{dir}/run.json"));
         assert_eq!(manifest.contains("poisson(200/s) for 1s"), number < 2, "{manifest}");
     }
-    room.type_in(&format!("run {url} --rate fast")).expect(2).reports(&["--rate \"fast\" is not a rate"]);
-    room.type_in(&format!("run {url} --rate 5 --arrivals even(5/s)"))
+    room.run_line(&format!("run {url} --rate fast")).expect(2).reports(&["--rate \"fast\" is not a rate"]);
+    room.run_line(&format!("run {url} --rate 5 --arrivals even(5/s)"))
         .expect(2)
         .reports(&["cannot be used with"]);
 }
@@ -57,7 +57,7 @@ fn mistakes_get_helpful_advice() {
         ("-q run plan.jmx", "hint: write busyhour run plan.jmx", "not understood"),
         ("--seed 7 run plan.jmx", "hint: write busyhour run plan.jmx", "not understood"),
     ] {
-        let ended = room.type_in(line).expect(2).reports(&[advice]);
+        let ended = room.run_line(line).expect(2).reports(&[advice]);
         assert!(!ended.stderr.contains(wrong), "{line}: {}", ended.stderr);
     }
 }

@@ -33,82 +33,84 @@ fn old_names_work_as_before_and_print_the_new_one() {
         (&format!("model export {model} --to jsimg"), "capacity convert"),
         ("model schema", "config schema model"),
     ] {
-        let ended = room.type_in(old).expect(0);
+        let ended = room.run_line(old).expect(0);
         let verb: Vec<&str> = old.split(' ').take(if old.starts_with("model") { 2 } else { 1 }).collect();
         ended.reports(&[&format!("note: `busyhour {}` is now `busyhour {new}`", verb.join(" "))]);
     }
     assert!(room.read("solution.json").starts_with('{'));
-    room.type_in("demo-server --help").expect(0);
+    room.run_line("demo-server --help").expect(0);
 }
 
 #[test]
 fn a_report_evaluates_thresholds() {
     let (room, _server) = room_with_run();
-    room.type_in("report results.jtl").expect(0);
-    room.type_in("report results.jtl --threshold errors<1%").expect(0).prints(&["✓ errors<1%"]);
+    room.run_line("report results.jtl").expect(0);
+    room.run_line("report results.jtl --threshold errors<1%").expect(0).prints(&["✓ errors<1%"]);
     let failed =
         room.run(["report", "results.jtl", "--threshold", "errors < 0%", "-o", "junit.xml"]).expect(6);
     failed.prints(&["failed"]);
     assert!(room.read("junit.xml").contains("<testsuite"));
     room.run(["report", "results.jtl", "--threshold", "errors < 0%", "--fail-on", "none"]).expect(0);
-    room.type_in("report run --fail-on threshold").expect(0).prints(&["errors < 100%"]);
-    room.type_in("report results.jtl --fail-on threshold").expect(2).reports(&["no thresholds"]);
-    room.type_in("report results.jtl -o junit.xml").expect(2).reports(&["--threshold"]);
-    let same = room.type_in("judge results.jtl --threshold errors<1%").expect(0);
+    room.run_line("report run --fail-on threshold").expect(0).prints(&["errors < 100%"]);
+    room.run_line("report results.jtl --fail-on threshold").expect(2).reports(&["no thresholds"]);
+    room.run_line("report results.jtl -o junit.xml").expect(2).reports(&["--threshold"]);
+    let same = room.run_line("judge results.jtl --threshold errors<1%").expect(0);
     assert!(same.stdout.lines().count() < 6, "only the thresholds:\n{}", same.stdout);
 }
 
 #[test]
 fn a_report_shows_arrivals_and_a_comparison_a_history() {
     let (room, _server) = room_with_run();
-    let old = room.type_in("arrivals results.jtl").expect(0).stdout;
-    assert_eq!(room.type_in("report results.jtl --arrivals").expect(0).stdout, old);
-    room.type_in("report results.jtl --arrivals --label checkout -o a.csv -o a.json -o plots").expect(0);
+    let old = room.run_line("arrivals results.jtl").expect(0).stdout;
+    assert_eq!(room.run_line("report results.jtl --arrivals").expect(0).stdout, old);
+    room.run_line("report results.jtl --arrivals --label checkout -o a.csv -o a.json -o plots").expect(0);
     assert!(room.read("a.csv").contains("checkout") && room.read("a.json").starts_with('{'));
     assert!(room.read("plots/arrivals.html").contains("<svg"));
-    room.type_in("report results.jtl --label checkout").expect(2).reports(&["--label needs --arrivals"]);
-    room.type_in("report results.jtl --arrivals --by-group").expect(2).reports(&["--arrivals"]);
-    let old = room.type_in("trend run results.jtl").expect(0).stdout;
-    assert_eq!(room.type_in("compare --history run results.jtl").expect(0).stdout, old);
-    room.type_in("compare --history run results.jtl --fail-on regression -o t.json").expect(11);
+    room.run_line("report results.jtl --label checkout").expect(2).reports(&["--label needs --arrivals"]);
+    room.run_line("report results.jtl --arrivals --by-group").expect(2).reports(&["--arrivals"]);
+    let old = room.run_line("trend run results.jtl").expect(0).stdout;
+    assert_eq!(room.run_line("compare --history run results.jtl").expect(0).stdout, old);
+    room.run_line("compare --history run results.jtl --fail-on regression -o t.json").expect(11);
     assert!(room.read("t.json").starts_with('{'));
-    room.type_in("compare --history run --fail-on slower").expect(2).reports(&["regression or none"]);
-    room.type_in("compare run results.jtl --fail-on regression").expect(2).reports(&["--history"]);
+    room.run_line("compare --history run --fail-on slower").expect(2).reports(&["regression or none"]);
+    room.run_line("compare run results.jtl --fail-on regression").expect(2).reports(&["--history"]);
 }
 
 #[test]
 fn the_extension_of_an_output_file_is_its_kind() {
     let (room, server) = room_with_run();
-    room.type_in("report results.jtl -o r.html -o r.json -o r.md -o dashboard")
+    room.run_line("report results.jtl -o r.html -o r.json -o r.md -o dashboard")
         .expect(0)
         .reports(&["wrote r.md"]);
     assert!(room.read("r.html").starts_with("<!doctype html>") && room.read("r.json").starts_with('{'));
     assert!(room.read("r.md").contains('|') && room.read("dashboard/statistics.json").contains("checkout"));
-    room.type_in("report results.jtl -o r.csv")
+    room.run_line("report results.jtl -o r.csv")
         .expect(2)
         .reports(&["-o r.csv: this command writes .html, .json"]);
     let port = server.port();
     let files = "-o a.html -o a.json -o a.md -o a.csv -o a.parquet -o jmeter";
-    room.type_in(&format!("run plan.jmx -JPORT={port} --dir again {files}")).expect(0).prints(&["a.parquet"]);
+    room.run_line(&format!("run plan.jmx -JPORT={port} --dir again {files}"))
+        .expect(0)
+        .prints(&["a.parquet"]);
     assert!(
         room.read("a.csv").lines().count() > 1 && room.read("jmeter/statistics.json").contains("checkout")
     );
     assert!(std::fs::read(room.path().join("a.parquet")).unwrap().starts_with(b"PAR1"));
-    let json = room.type_in(&format!("run plan.jmx -JPORT={port} --json")).expect(0).stdout;
+    let json = room.run_line(&format!("run plan.jmx -JPORT={port} --json")).expect(0).stdout;
     assert!(json.starts_with('{') && json.contains("checkout"), "{json}");
-    room.type_in("capacity plan --rate 20/s --response 50ms -o plan.json")
+    room.run_line("capacity plan --rate 20/s --response 50ms -o plan.json")
         .expect(0)
         .reports(&["wrote plan.json"]);
-    room.type_in("compare run again --allow-unlike --fail-on none -o c.html -o c.json -o c.csv").expect(0);
+    room.run_line("compare run again --allow-unlike --fail-on none -o c.html -o c.json -o c.csv").expect(0);
     assert!(room.read("c.json").starts_with('{') && room.read("c.html").contains("<html"));
-    room.type_in("export run -o seconds.csv").expect(0).reports(&["wrote seconds.csv"]);
-    room.type_in("export run -o x.hgrm --label checkout").expect(0);
-    room.type_in("export run -o x.nonsense").expect(2).reports(&["add --to FORMAT"]);
+    room.run_line("export run -o seconds.csv").expect(0).reports(&["wrote seconds.csv"]);
+    room.run_line("export run -o x.hgrm --label checkout").expect(0);
+    room.run_line("export run -o x.nonsense").expect(2).reports(&["add --to FORMAT"]);
     // The old form of --json.
-    room.type_in("report results.jtl --json old.json").expect(0).reports(&["wrote old.json"]);
+    room.run_line("report results.jtl --json old.json").expect(0).reports(&["wrote old.json"]);
     assert_eq!(room.read("old.json"), room.read("r.json"));
-    assert_eq!(room.type_in("report results.jtl --json -").expect(0).stdout, room.read("r.json"));
-    assert_eq!(room.type_in("report results.jtl --json").expect(0).stdout, room.read("r.json"));
+    assert_eq!(room.run_line("report results.jtl --json -").expect(0).stdout, room.read("r.json"));
+    assert_eq!(room.run_line("report results.jtl --json").expect(0).stdout, room.read("r.json"));
 }
 
 #[test]
@@ -130,9 +132,9 @@ fn times_need_a_unit() {
         ("lab server probe --stall 10@5s", "10"),
     ] {
         let message = format!("`{number}` has no unit; write {number}s or {number}ms");
-        room.type_in(line).expect(2).reports(&[&message]);
+        room.run_line(line).expect(2).reports(&[&message]);
     }
-    room.type_in("report results.jtl --window 0,1min --apdex 300ms,1.2s").expect(0);
+    room.run_line("report results.jtl --window 0,1min --apdex 300ms,1.2s").expect(0);
 }
 
 #[test]
@@ -140,27 +142,27 @@ fn metrics_are_sent_to_urls_and_their_old_options_work() {
     let (room, server) = room_with_run();
     let run = format!("run plan.jmx -JPORT={}", server.port());
     for target in ["--send prometheus://127.0.0.1:0", "--prometheus 127.0.0.1:0"] {
-        room.type_in(&format!("{run} {target}")).expect(0).reports(&["http://127.0.0.1:"]);
+        room.run_line(&format!("{run} {target}")).expect(0).reports(&["http://127.0.0.1:"]);
     }
     for (url, words) in [
         ("http://127.0.0.1:1/", "otlp+http://127.0.0.1:1/"),
         ("prometeus://:1", "did you mean prometheus?"),
         ("127.0.0.1:9646", "not a URL"),
     ] {
-        room.type_in(&format!("{run} --send {url}")).expect(2).reports(&[words]);
+        room.run_line(&format!("{run} --send {url}")).expect(2).reports(&[words]);
     }
 }
 
 #[test]
 fn quiet_and_verbose_select_messages() {
     let (room, server) = room_with_run();
-    let quiet = room.type_in("report results.jtl -o r.html --quiet").expect(0);
+    let quiet = room.run_line("report results.jtl -o r.html --quiet").expect(0);
     assert!(quiet.stderr.is_empty() && !quiet.stdout.is_empty(), "{}", quiet.all());
-    assert_eq!(room.type_in("--quiet judge results.jtl --threshold errors<1%").expect(0).stderr, "");
-    room.type_in("-v report results.jtl").expect(0).reports(&["read results.jtl in "]);
+    assert_eq!(room.run_line("--quiet judge results.jtl --threshold errors<1%").expect(0).stderr, "");
+    room.run_line("-v report results.jtl").expect(0).reports(&["read results.jtl in "]);
     let verbose = format!("run plan.jmx -JPORT={} -v", server.port());
-    room.type_in(&verbose).expect(0).reports(&["phase: running"]);
-    room.type_in("check plan.jmx --quiet").expect(0).prints(&["plan.jmx: supported"]);
+    room.run_line(&verbose).expect(0).reports(&["phase: running"]);
+    room.run_line("check plan.jmx --quiet").expect(0).prints(&["plan.jmx: supported"]);
 }
 
 #[test]
@@ -180,14 +182,14 @@ fn suggested_commands_and_options_exist() {
         ("capacity slove a.toml", "'solve'"),
         ("--seed 7 run plan.jmx", "after the verb"),
     ] {
-        room.type_in(line).expect(2).reports(&[words]);
+        room.run_line(line).expect(2).reports(&[words]);
     }
     for (line, wrong) in [
         ("run http://127.0.0.1:1/ --duration", "--data"),
         ("run http://127.0.0.1:1/ --nonsense", "did you mean"),
         ("fly", "did you mean"),
     ] {
-        let ended = room.type_in(line).expect(2);
+        let ended = room.run_line(line).expect(2);
         assert!(!ended.stderr.contains(wrong), "{}", ended.all());
     }
 }
@@ -215,24 +217,24 @@ fn files_of_other_tools_are_reported_with_what_to_doubt() {
         "locust_stats.csv",
         "Type,Name,Request Count,Failure Count,50%,95%,99%\nGET,/,500,0,10,20,30\n,Aggregated,500,0,10,20,30\n",
     );
-    room.type_in("report simulation.log -o page.html --json")
+    room.run_line("report simulation.log -o page.html --json")
         .expect(0)
         .prints(&["\"doubt\":\"Doubt these numbers: 300 samples give a p99 of ", "Gatling log (text)"]);
     assert!(room.read("page.html").contains("<p class=\"headline\">Doubt these numbers: 300 samples"));
-    room.type_in("report simulation.log").expect(0).prints(&["Doubt these numbers: ", "300 requests in "]);
-    room.type_in("report --arrivals simulation.log").expect(0).prints(&["home"]);
-    room.type_in("report locust_stats.csv -o small.html").expect(0).prints(&[
+    room.run_line("report simulation.log").expect(0).prints(&["Doubt these numbers: ", "300 requests in "]);
+    room.run_line("report --arrivals simulation.log").expect(0).prints(&["home"]);
+    room.run_line("report locust_stats.csv -o small.html").expect(0).prints(&[
         "Doubt these numbers: ",
         "statistics of Locust",
         "Aggregated",
         "contains no samples",
     ]);
     assert!(room.read("small.html").contains("Doubt these numbers: "));
-    room.type_in("report locust_stats.csv --json").expect(0).prints(&["\"kind\":\"percentiles\""]);
+    room.run_line("report locust_stats.csv --json").expect(0).prints(&["\"kind\":\"percentiles\""]);
     room.run(["report", "locust_stats.csv", "--threshold", "p95 < 1s"])
         .expect(3)
         .reports(&["contains no samples", "hint: "]);
-    room.type_in("compare locust_stats.csv simulation.log")
+    room.run_line("compare locust_stats.csv simulation.log")
         .expect(3)
         .reports(&["contains percentiles, but no samples"]);
 }
@@ -242,19 +244,19 @@ fn files_of_other_programs_that_cannot_be_read_are_named() {
     let room = Room::new();
     room.file("log.hlog", "#[Histogram log format version 1.3]\n");
     for line in ["report log.hlog", "report --arrivals log.hlog", "compare log.hlog log.hlogx"] {
-        room.type_in(line).expect(3).reports(&["log.hlog", "this is a log of HdrHistogram", "hint: "]);
+        room.run_line(line).expect(3).reports(&["log.hlog", "this is a log of HdrHistogram", "hint: "]);
     }
 }
 
 #[test]
 fn the_short_help_of_run_fits_on_a_screen() {
     let room = Room::new();
-    let short = room.type_in("run -h").expect(0).stdout;
+    let short = room.run_line("run -h").expect(0).stdout;
     assert!(short.lines().count() <= 45, "{} lines:\n{short}", short.lines().count());
     let options = short.lines().filter(|line| line.trim_start().starts_with('-')).count();
     assert!((14..=20).contains(&options), "{options} options:\n{short}");
     insta::assert_snapshot!(short);
-    let long = room.type_in("run --help").expect(0).stdout;
+    let long = room.run_line("run --help").expect(0).stdout;
     for heading in [
         "Load:",
         "Output:",
@@ -273,7 +275,7 @@ fn the_short_help_of_run_fits_on_a_screen() {
 #[test]
 fn the_help_shows_verbs_in_groups() {
     let room = Room::new();
-    let help = room.type_in("--help").expect(0).stdout;
+    let help = room.run_line("--help").expect(0).stdout;
     insta::assert_snapshot!(help);
     for old in ["judge", "trend", "arrivals ", "plan-load", "demo-server", "users "] {
         assert!(!help.lines().any(|line| line.trim_start().starts_with(old)), "{old}");
@@ -284,12 +286,12 @@ fn the_help_shows_verbs_in_groups() {
 fn completions_man_pages_and_schemas_are_printed() {
     let room = Room::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = room.type_in(&format!("config completions {shell}")).expect(0).stdout;
+        let script = room.run_line(&format!("config completions {shell}")).expect(0).stdout;
         assert!(script.contains("capacity") && !script.contains("plan-load"), "{shell}");
     }
-    room.type_in("config man").expect(0).prints(&[".TH", "busyhour"]);
-    room.type_in("config man -o pages").expect(0).reports(&["pages"]);
+    room.run_line("config man").expect(0).prints(&[".TH", "busyhour"]);
+    room.run_line("config man -o pages").expect(0).reports(&["pages"]);
     assert!(room.read("pages/busyhour-run.1").contains("PLAN"));
-    room.type_in("config schema thresholds").expect(0).prints(&["\"type\": \"object\""]);
-    room.type_in("config schema model").expect(0).prints(&["\"type\": \"object\""]);
+    room.run_line("config schema thresholds").expect(0).prints(&["\"type\": \"object\""]);
+    room.run_line("config schema model").expect(0).prints(&["\"type\": \"object\""]);
 }

@@ -55,7 +55,7 @@ fn a_websocket_is_closed_with_its_user_without_a_close_frame() {
                 + &named_group("waits", "1", "1", &get_with("wait", "/", "", ""))),
         ),
     );
-    room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={}", waiting.port())).expect(0);
+    room.run_line(&format!("run plan.jmx -l out.jtl -JPORT={}", waiting.port())).expect(0);
     let lines: Vec<_> = peer
         .take_record()
         .iter()

@@ -216,7 +216,7 @@ impl<P> Walk<'_, P> {
             ControllerKind::Interleave { .. } | ControllerKind::Random { .. } => {
                 let state = self.state(id);
                 state.flags.insert(Flags::FIRST);
-                state.flags.remove(Flags::GAVE_ONE);
+                state.flags.remove(Flags::RETURNED_SAMPLER);
                 state.flags.remove(Flags::MOVED);
                 state.flags.remove(Flags::SKIP_NEXT);
                 state.search_start = None;
@@ -289,7 +289,7 @@ impl<P> Walk<'_, P> {
         let kind = &self.group_controller(id).kind;
         let state = self.state(id);
         if matches!(kind, ControllerKind::Interleave { .. } | ControllerKind::Random { .. }) {
-            if state.flags.contains(Flags::GAVE_ONE) {
+            if state.flags.contains(Flags::RETURNED_SAMPLER) {
                 state.flags.insert(Flags::SKIP_NEXT);
             }
             state.flags.insert(Flags::MOVED);
@@ -329,7 +329,7 @@ impl<P> Walk<'_, P> {
         match self.group_controller(id).kind {
             ControllerKind::Interleave { use_sub_controllers, .. }
             | ControllerKind::Random { use_sub_controllers } => {
-                self.state(id).flags.insert(Flags::GAVE_ONE);
+                self.state(id).flags.insert(Flags::RETURNED_SAMPLER);
                 if use_sub_controllers {
                     self.state(id).search_start = None;
                 } else {
@@ -355,7 +355,7 @@ impl<P> Walk<'_, P> {
     }
 
     /// Whether the search continues with the next child if a child controller finds no sampler.
-    pub(crate) fn moves_on_after_nothing(&mut self, id: ControllerId) -> bool {
+    pub(crate) fn continues_after_empty_child(&mut self, id: ControllerId) -> bool {
         match self.group_controller(id).kind {
             ControllerKind::Interleave { use_sub_controllers, .. }
             | ControllerKind::Random { use_sub_controllers } => use_sub_controllers,
@@ -377,7 +377,7 @@ impl<P> Walk<'_, P> {
     }
 
     /// Interleave and Random Controller: whether the search has returned to its first child without a sampler.
-    pub(crate) fn searched_in_vain(&mut self, id: ControllerId, place: Option<u16>) -> bool {
+    pub(crate) fn has_searched_all_children(&mut self, id: ControllerId, place: Option<u16>) -> bool {
         if !matches!(
             self.group_controller(id).kind,
             ControllerKind::Interleave { .. } | ControllerKind::Random { .. }

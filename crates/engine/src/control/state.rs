@@ -18,7 +18,7 @@ impl Flags {
     /// An Interleave Controller has returned the child of this pass.
     pub const SKIP_NEXT: Flags = Flags(16);
     /// The current child of an Interleave Controller has returned a sampler.
-    pub const GAVE_ONE: Flags = Flags(32);
+    pub const RETURNED_SAMPLER: Flags = Flags(32);
     /// An Interleave Controller has moved to another child since its search began.
     pub const MOVED: Flags = Flags(64);
 

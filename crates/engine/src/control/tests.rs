@@ -31,7 +31,7 @@ fn script() -> Script {
 
 /// Labels of the first samplers that a user runs, `most` at most, and whether the walk ended with them.
 fn walked(group: &Group<Fake>, user: &mut UserState, most: usize) -> (Vec<String>, bool) {
-    let mut place = UserPlace::new(group.controllers.len());
+    let mut place = UserPosition::new(group.controllers.len());
     Walk::new(group, &mut place, user).initialize(ROOT);
     let mut labels = Vec::new();
     for _ in 0..most {
@@ -329,7 +329,7 @@ proptest! {
         for (name, value) in [("in_1", "a"), ("in_2", "b"), ("in1", "c"), (LAST_SAMPLE_OK, "true")] {
             user.variables.set(name, value);
         }
-        let mut place = UserPlace::new(group.controllers.len());
+        let mut place = UserPosition::new(group.controllers.len());
         Walk::new(&group, &mut place, &mut user).initialize(ROOT);
         for (jump, level) in jumps {
             let mut walk = Walk::new(&group, &mut place, &mut user);
@@ -422,7 +422,7 @@ fn throughput_controllers_count_over_all_users() {
         let kind = ControllerKind::Throughput { amount, per_user: false, shared: Arc::default() };
         let group = group(4, "10", vec![inner(kind, vec![leaf("x")]), leaf("-")], &script());
         let shared = still(&Clock::manual(0));
-        let mut places: Vec<_> = (0..4).map(|_| UserPlace::new(group.controllers.len())).collect();
+        let mut places: Vec<_> = (0..4).map(|_| UserPosition::new(group.controllers.len())).collect();
         let mut users: Vec<_> = (0..4).map(|number| lone_user(&shared, number)).collect();
         for (place, user) in places.iter_mut().zip(&mut users) {
             Walk::new(&group, place, user).initialize(ROOT);
@@ -455,7 +455,7 @@ fn while_ends_at_a_false_condition_or_with_a_blank_one_at_a_failed_sample() {
         user.variables.set("v", "true");
         user.variables.set(LAST_SAMPLE_OK, "true");
         change(0, &mut user);
-        let mut place = UserPlace::new(group.controllers.len());
+        let mut place = UserPosition::new(group.controllers.len());
         Walk::new(&group, &mut place, &mut user).initialize(ROOT);
         let mut out = String::new();
         for step in 1..100 {
@@ -500,7 +500,7 @@ fn for_each_ends_at_the_first_missing_variable() {
         for (name, value) in values {
             user.variables.set(name, value);
         }
-        let mut place = UserPlace::new(group.controllers.len());
+        let mut place = UserPosition::new(group.controllers.len());
         Walk::new(&group, &mut place, &mut user).initialize(ROOT);
         let mut out = String::new();
         for _ in 0..40 {
@@ -528,7 +528,7 @@ fn an_empty_endless_loop_yields_its_core() {
     let plan = vec![inner(kind, vec![inner(never, vec![leaf("a")])])];
     let group = group(1, "1", plan, &script());
     let mut user = lone_user(&still(&Clock::manual(0)), 0);
-    let mut place = UserPlace::new(group.controllers.len());
+    let mut place = UserPosition::new(group.controllers.len());
     Walk::new(&group, &mut place, &mut user).initialize(ROOT);
     for _ in 0..3 {
         assert_eq!(Walk::new(&group, &mut place, &mut user).next_sampler(ROOT), Ok(Next::Yield));

@@ -7,7 +7,7 @@ use busyhour_program::run_control::LoadChanges;
 use busyhour_sample::{LoadChange, Nanos};
 
 /// The remaining arrivals of a schedule.
-pub(super) struct Course {
+pub(super) struct ScheduleCursor {
     schedule: ChangingSchedule,
     /// When the schedule began.
     first: Nanos,
@@ -18,9 +18,9 @@ pub(super) struct Course {
     paused: bool,
 }
 
-impl Course {
-    pub(super) fn new(schedule: ChangingSchedule, first: Nanos) -> Course {
-        Course { schedule, first, known: 0, turns: VecDeque::new(), paused: false }
+impl ScheduleCursor {
+    pub(super) fn new(schedule: ChangingSchedule, first: Nanos) -> ScheduleCursor {
+        ScheduleCursor { schedule, first, known: 0, turns: VecDeque::new(), paused: false }
     }
 
     /// Whether `control` has changes that have not been applied.

@@ -12,7 +12,7 @@ use busyhour_program::run::Stop;
 use busyhour_program::sampler::Protocol;
 use busyhour_sample::{ArrivalOutcome, ArrivalRecord, Nanos};
 
-use super::course::Course;
+use super::course::ScheduleCursor;
 use crate::core::Core;
 use crate::core_share::{share_of_core, user_number, users_in};
 use crate::idle_pool::{Assignment, IdlePool, Offer, PoolUser};
@@ -121,7 +121,7 @@ pub(crate) async fn dispatch<P: Protocol>(
     }
     let weights: Vec<f64> = workload.groups.iter().map(|(_, weight)| *weight).collect();
     let seed = workload.schedule_seed(core.run.seed, start.workload);
-    let mut course = Course::new(ChangingSchedule::new(&workload.process, seed, share), start.first);
+    let mut course = ScheduleCursor::new(ChangingSchedule::new(&workload.process, seed, share), start.first);
     let mut at_once = 0;
     loop {
         if course.is_behind(&core.run.control) {
@@ -234,7 +234,7 @@ impl<P: Protocol> Dispatcher<'_, P> {
         // User numbers are unique across all cores (with n cores, each core has every n-th number) and all shares of the load.
         let keeps_users = self.keeps_users(at);
         let rank = if keeps_users {
-            self.core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed)
+            self.core.run.groups[group as usize].users_numbered.fetch_add(1, Ordering::Relaxed)
         } else {
             pool.users().saturating_mul(self.cores).saturating_add(self.core.index)
         };

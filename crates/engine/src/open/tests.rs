@@ -345,7 +345,7 @@ fn each_session_is_a_new_user_with_the_random_stream_of_its_arrival() {
 fn a_stopped_run_reports_the_number_of_waiting_arrivals() {
     let script: Script = Arc::new(|user: &mut UserState| {
         if user.now().0 > S + 500 * MS {
-            user.run.ask_to_stop(Stop::Graceful);
+            user.run.stop_by_plan(Stop::Graceful);
         }
         Act::Sleep(100 * MS)
     });
@@ -361,7 +361,7 @@ fn after_a_stop_no_session_begins() {
     for stop in [Stop::Graceful, Stop::Now] {
         let script: Script = Arc::new(move |user: &mut UserState| {
             if user.now().0 > S + 500 * MS {
-                user.run.ask_to_stop(stop);
+                user.run.stop_by_plan(stop);
             }
             Act::Sleep(2 * MS)
         });

@@ -19,7 +19,7 @@ use super::supervisor::Done;
 use crate::core::Core;
 use crate::open::dispatch::dispatch;
 use crate::phase_users::PhaseUsers;
-use crate::signs::{CoreSigns, Doing};
+use crate::signs::{CoreActivity, CoreStep};
 use crate::supply::supply;
 
 /// The inputs of a core's thread.
@@ -43,7 +43,7 @@ pub(super) struct CoreThread<P> {
     /// Reports the end of each phase.
     pub(super) done: blocking::Sender<Done>,
     /// The signs of life that the supervisor reads.
-    pub(super) signs: Arc<CoreSigns>,
+    pub(super) signs: Arc<CoreActivity>,
 }
 
 impl<P: Protocol> CoreThread<P> {
@@ -57,7 +57,7 @@ impl<P: Protocol> CoreThread<P> {
                 return CoreReport::default();
             }
         };
-        crate::turns::request_short_turns();
+        crate::turns::request_short_slices();
         crate::slices::prepare(&program);
         let began = shared.clock.now();
         runtime.block_on(async {
@@ -76,7 +76,7 @@ impl<P: Protocol> CoreThread<P> {
                     break;
                 }
             }
-            core.signs.set_doing(Doing::HandingOver);
+            core.signs.set_doing(CoreStep::HandingOver);
             if core.is_behind() {
                 tokio::select! {
                     () = core.timers.drive() => {}
@@ -109,7 +109,7 @@ pub(crate) async fn phase<P: Protocol>(
     program: &Arc<Program<P>>,
     starts: Vec<Start>,
 ) {
-    core.signs.set_doing(Doing::Running);
+    core.signs.set_doing(CoreStep::Running);
     let set = LocalSet::new();
     let users = Rc::new(PhaseUsers::default());
     for start in starts {

@@ -12,7 +12,7 @@ use busyhour_program::run_control::TICK_NS;
 use busyhour_sample::{AbandonedCore, Nanos};
 
 use super::report::CoreReport;
-use crate::signs::CoreSigns;
+use crate::signs::CoreActivity;
 use crate::stalls::ProcessStalls;
 
 /// Interval at which the supervisor checks the cores.
@@ -47,7 +47,7 @@ impl Drop for PanicGuard<'_> {
 pub(super) struct Supervisor {
     shared: Arc<RunShared>,
     inbox: Receiver<Done>,
-    signs: Vec<Arc<CoreSigns>>,
+    signs: Vec<Arc<CoreActivity>>,
     stalls: ProcessStalls,
     /// When the supervisor first noticed that the end was forced.
     forced: Option<Nanos>,
@@ -55,7 +55,7 @@ pub(super) struct Supervisor {
 
 impl Supervisor {
     /// `signs` contains the signs of life of each core, by core number.
-    pub(super) fn new(shared: Arc<RunShared>, inbox: Receiver<Done>, signs: Vec<Arc<CoreSigns>>) -> Self {
+    pub(super) fn new(shared: Arc<RunShared>, inbox: Receiver<Done>, signs: Vec<Arc<CoreActivity>>) -> Self {
         Self { shared, inbox, signs, stalls: ProcessStalls::default(), forced: None }
     }
 

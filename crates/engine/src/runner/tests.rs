@@ -277,7 +277,7 @@ fn stopped(stop: Stop, others: Vec<Arc<dyn Timer>>, act: fn() -> Act, in_samples
     let (script, seen) = watching(move |user| {
         if user.group == 0 {
             if user.run.active.load(Relaxed) == 22 && begun.load(Relaxed) >= in_samples {
-                user.run.ask_to_stop(stop);
+                user.run.stop_by_plan(stop);
             }
             return Act::Yield;
         }
@@ -316,7 +316,7 @@ fn a_stop_at_once_abandons_samples_in_flight() {
 #[test]
 fn tear_down_can_be_left_out_after_a_stop() {
     let (script, seen) = watching(|user| {
-        user.run.ask_to_stop(Stop::Graceful);
+        user.run.stop_by_plan(Stop::Graceful);
         Act::Done
     });
     let tear_down = Group { phase: Phase::TearDown, ..group(1, "1", vec![leaf("x")], &script) };
@@ -500,7 +500,7 @@ fn a_stop_by_the_plan_is_forced_after_its_grace_period() {
         let (script, seen) = watching(move |user| {
             if begun.fetch_add(1, Relaxed) == 2 {
                 user.run.limit_plan_stops(1_000_000);
-                user.run.ask_to_stop(stop);
+                user.run.stop_by_plan(stop);
             }
             Act::Never
         });
@@ -518,10 +518,10 @@ fn the_grace_period_of_a_stop_by_the_plan_does_not_apply_to_tear_down() {
     let clock = Clock::manual(0);
     let (shared, _) = shared_with(clock.clone(), SEED, 1, Names::default(), 0);
     shared.limit_plan_stops(30);
-    shared.ask_to_stop(Stop::Graceful);
+    shared.stop_by_plan(Stop::Graceful);
     // A later request does not extend the grace period of the first.
     clock.advance(std::time::Duration::from_nanos(10));
-    shared.ask_to_stop(Stop::Graceful);
+    shared.stop_by_plan(Stop::Graceful);
     assert!(!shared.is_forced(Nanos(29)));
     shared.clear_stop();
     assert!(!shared.is_forced(Nanos(1_000)));

@@ -114,7 +114,7 @@ fn a_run_that_is_stopped_at_once_drops_evaluations_that_are_suspended() {
     let held = Arc::clone(&dropped);
     let long: Script = Arc::new(move |user| {
         let _held = Held(Arc::clone(&held));
-        user.run.ask_to_stop(Stop::Now);
+        user.run.stop_by_plan(Stop::Now);
         evaluate_until(|| false);
         Act::Done
     });

@@ -161,7 +161,7 @@ fn without_a_target_no_user_starts() {
 fn a_stop_ends_a_level() {
     let (group, seen) = watched(level("3", "", "", "3600"), "-1", |user| {
         if user.now().0 > 1_000 * MS {
-            user.run.ask_to_stop(Stop::Graceful);
+            user.run.stop_by_plan(Stop::Graceful);
         }
     });
     let (_, end) = run(group, None);

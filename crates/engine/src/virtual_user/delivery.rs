@@ -13,7 +13,7 @@ use busyhour_sample::SampleFlags;
 
 use super::state::VirtualUser;
 use crate::checks::check_assertions;
-use crate::control::UserPlace;
+use crate::control::UserPosition;
 use crate::reporting::{Destination, record_result};
 use crate::transaction::Transaction;
 
@@ -82,7 +82,7 @@ impl<P: Protocol> VirtualUser<P> {
             let result = std::mem::take(&mut self.user.result);
             let gathered = self.gathers(&result);
             if !gathered {
-                self.overhear(group, package, &result);
+                self.store_for_outer_transactions(group, package, &result);
             }
             self.user.result = result;
             if gathered {
@@ -134,8 +134,8 @@ impl<P: Protocol> VirtualUser<P> {
             return;
         };
         let last = &group.samplers[last.0 as usize];
-        if self.gathers_only() {
-            // The samples in the transaction are not sent to listeners (see `gathers_only`), so the transaction is not either.
+        if self.is_part_of_parent_sample() {
+            // The samples in the transaction are not sent to listeners (see `is_part_of_parent_sample`), so the transaction is not either.
             self.place.made.clear();
             return;
         }
@@ -165,7 +165,7 @@ impl<P: Protocol> VirtualUser<P> {
 
 /// Adds a sample to a transaction controller that contains its sampler.
 pub(super) fn add_to_transaction<P>(
-    place: &mut UserPlace,
+    place: &mut UserPosition,
     group: &Group<P>,
     id: ControllerId,
     result: &SampleResult,

@@ -52,8 +52,8 @@ impl<P: Protocol> VirtualUser<P> {
             }
         }
         self.steps = 0;
-        self.held_until = self.user.now();
-        self.next_intended_start = self.held_until;
+        self.pause_end = self.user.now();
+        self.next_intended_start = self.pause_end;
     }
 
     /// Waits for the lock that the user's walk through the plan needs next.

@@ -100,12 +100,17 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     /// Whether samples of this user are not reported, because they are only parts of the parent's sample.
-    pub(super) fn gathers_only(&mut self) -> bool {
+    pub(super) fn is_part_of_parent_sample(&mut self) -> bool {
         self.own_branch().is_some_and(|branch| branch.inside)
     }
 
     /// Stores the parts of a sample that are needed by transactions outside of the branch.
-    pub(super) fn overhear(&mut self, group: &Group<P>, package: &SamplerPackage<P>, result: &SampleResult) {
+    pub(super) fn store_for_outer_transactions(
+        &mut self,
+        group: &Group<P>,
+        package: &SamplerPackage<P>,
+        result: &SampleResult,
+    ) {
         let Some(branch) = self.own_branch() else { return };
         let around = package.ancestors.iter().skip_while(|id| **id != branch.root).skip(1);
         let transaction = |id: &ControllerId| {

@@ -11,7 +11,7 @@ use busyhour_program::user::UserState;
 use busyhour_program::variables::Slot;
 use busyhour_sample::Nanos;
 
-use crate::control::UserPlace;
+use crate::control::UserPosition;
 use crate::core::Core;
 
 /// A running virtual user.
@@ -20,7 +20,7 @@ pub(crate) struct VirtualUser<P: Protocol> {
     pub(super) core: Rc<Core>,
     pub(super) user: UserState,
     pub(super) session: P::Session,
-    pub(super) place: UserPlace,
+    pub(super) place: UserPosition,
     pub(super) last_package: Option<SamplerId>,
     pub(super) next_intended_start: Nanos,
     /// The lateness of the start of an open workload's session, kept until its first sample. Pauses before that sample do not
@@ -32,7 +32,7 @@ pub(crate) struct VirtualUser<P: Protocol> {
     /// Whether pauses of the run stop this user. They do not stop a user of an open workload, which completes its session.
     pub(super) holds: bool,
     /// The end of the last pause for which this user waited. No intended start is in a pause.
-    pub(super) held_until: Nanos,
+    pub(super) pause_end: Nanos,
     /// State for parallel branches: the branches of this user, or the branch that this user walks.
     pub(super) side: Option<Box<Side<P>>>,
 }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
-use crate::templates::{Miner, MinerSettings};
+use crate::templates::{MinerSettings, TemplateMiner};
 
 /// Groups of the two logs that count the same template or trace.
 pub(super) struct Pair<'a> {
@@ -15,7 +15,7 @@ pub(super) struct Pair<'a> {
 ///
 /// One log may contain `user <*> failed`, and the other `user ann failed` and `user bob failed`. These three are then one pair.
 pub(super) fn match_templates<'a>(baseline: &'a [GroupCounts], run: &'a [GroupCounts]) -> Vec<Pair<'a>> {
-    let mut index = Miner::new(MinerSettings {
+    let mut index = TemplateMiner::new(MinerSettings {
         templates_max: usize::MAX,
         leaf_templates_max: usize::MAX,
         ..MinerSettings::default()

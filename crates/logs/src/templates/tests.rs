@@ -1,7 +1,7 @@
 use super::*;
 
 fn texts(messages: &[&str]) -> Vec<String> {
-    let mut miner = Miner::default();
+    let mut miner = TemplateMiner::default();
     for message in messages {
         miner.add(message);
     }
@@ -26,7 +26,7 @@ fn short_messages_have_to_be_equal() {
 
 #[test]
 fn a_generalized_template_matches_before_a_new_one_is_created() {
-    let mut miner = Miner::default();
+    let mut miner = TemplateMiner::default();
     let first = miner.add("user ann books seat one now").unwrap();
     assert_eq!(miner.add("user ann books seat two now"), Some(first));
     assert_eq!(miner.add("user ann books seat three now"), Some(first));
@@ -36,7 +36,7 @@ fn a_generalized_template_matches_before_a_new_one_is_created() {
 #[test]
 fn the_number_of_templates_is_limited() {
     let settings = MinerSettings { templates_max: 50, ..MinerSettings::default() };
-    let mut miner = Miner::new(settings);
+    let mut miner = TemplateMiner::new(settings);
     let word = |number: u32| {
         (0..5).map(|digit| (b'a' + (number >> (4 * digit) & 15) as u8) as char).collect::<String>()
     };
@@ -47,7 +47,7 @@ fn the_number_of_templates_is_limited() {
 
 #[test]
 fn the_number_of_templates_of_a_leaf_and_of_children_is_limited() {
-    let mut miner = Miner::default();
+    let mut miner = TemplateMiner::default();
     let word = |number: u32| {
         (0..5).map(|digit| (b'a' + (number >> (4 * digit) & 15) as u8) as char).collect::<String>()
     };
@@ -63,7 +63,7 @@ fn the_number_of_templates_of_a_leaf_and_of_children_is_limited() {
 proptest::proptest! {
     #[test]
     fn a_message_finds_its_template_again(messages in proptest::collection::vec("[ab1 ]{0,12}", 1..40)) {
-        let mut miner = Miner::default();
+        let mut miner = TemplateMiner::default();
         let ids: Vec<_> = messages.iter().map(|message| miner.add(message)).collect();
         for (message, id) in messages.iter().zip(ids) {
             let template = miner.text(id.unwrap());

@@ -2,8 +2,8 @@
 //! pieces.
 
 use busyhour_logs::{
-    CollectorSettings, DurationUnit, Envelope, Exposure, LogCollector, LogCounts, Miner, MinerSettings,
-    Redactor, RunClock, StampSettings, TemplateScope, Zone, compare,
+    CollectorSettings, DurationUnit, Envelope, Exposure, LogCollector, LogCounts, MinerSettings, Redactor,
+    RunClock, StampSettings, TemplateMiner, TemplateScope, Zone, compare,
 };
 
 /// 2024-03-18T10:00:00Z.
@@ -61,7 +61,7 @@ pub fn check(bytes: &[u8]) {
     }
 
     let text = String::from_utf8_lossy(bytes);
-    let mut miner = Miner::default();
+    let mut miner = TemplateMiner::default();
     if let Some(id) = miner.add(&text) {
         assert_eq!(miner.add(&text), Some(id));
     }

@@ -24,7 +24,7 @@ const PROCESSES_MAX: usize = 100_000;
 
 /// Why the counters of a process cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum LocateError {
+pub enum CounterFileLocateError {
     /// The process does not exist or may not be examined.
     #[error(transparent)]
     Process(#[from] ProcessError),
@@ -89,7 +89,7 @@ pub enum LocateError {
     },
 }
 
-impl LocateError {
+impl CounterFileLocateError {
     /// What would make the counters readable.
     #[must_use]
     pub fn advice(&self) -> &'static str {
@@ -117,24 +117,27 @@ pub(super) struct CounterFile {
 }
 
 impl CounterFile {
-    fn open(directory: &Path, name: &str, user: u32) -> Result<CounterFile, LocateError> {
+    fn open(directory: &Path, name: &str, user: u32) -> Result<CounterFile, CounterFileLocateError> {
         let path = directory.join(name);
-        let read_error =
-            |error: rustix::io::Errno| LocateError::Read { path: path.clone(), source: error.into() };
+        let read_error = |error: rustix::io::Errno| CounterFileLocateError::Read {
+            path: path.clone(),
+            source: error.into(),
+        };
         // Anybody may create names in /tmp: links are not followed, and pipes do not block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let parent = open(directory, flags | OFlags::DIRECTORY, Mode::empty()).map_err(read_error)?;
         let file = File::from(openat(&parent, name, flags, Mode::empty()).map_err(read_error)?);
-        let metadata = file.metadata().map_err(|source| LocateError::Read { path: path.clone(), source })?;
+        let metadata =
+            file.metadata().map_err(|source| CounterFileLocateError::Read { path: path.clone(), source })?;
         if !metadata.is_file() || (metadata.uid() != user && metadata.uid() != 0) {
-            return Err(LocateError::Untrusted { path, owner: metadata.uid(), user });
+            return Err(CounterFileLocateError::Untrusted { path, owner: metadata.uid(), user });
         }
         Ok(CounterFile { file, path, bytes: Vec::new() })
     }
 
     /// The current content of the file.
-    pub(super) fn read(&mut self) -> Result<&[u8], LocateError> {
-        let error = |source| LocateError::Read { path: self.path.clone(), source };
+    pub(super) fn read(&mut self) -> Result<&[u8], CounterFileLocateError> {
+        let error = |source| CounterFileLocateError::Read { path: self.path.clone(), source };
         let length = self.file.metadata().map_err(error)?.len();
         let length = usize::try_from(length).unwrap_or(usize::MAX).min(FILE_BYTES_MAX);
         self.bytes.resize(length, 0);
@@ -144,7 +147,7 @@ impl CounterFile {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(LocateError::Read { path: self.path.clone(), source }),
+                Err(source) => return Err(CounterFileLocateError::Read { path: self.path.clone(), source }),
             }
         }
         self.bytes.truncate(filled);
@@ -175,13 +178,17 @@ pub(super) struct OpenJvm {
 
 impl OpenJvm {
     /// Opens the counters of a process: those in the `/tmp` that the process sees, under the process ID in its own namespace.
-    pub(super) fn open(root: &ProcRoot, pid: u32) -> Result<OpenJvm, LocateError> {
+    pub(super) fn open(root: &ProcRoot, pid: u32) -> Result<OpenJvm, CounterFileLocateError> {
         let facts = ProcessFacts::read(root, pid)?;
         let files = TmpFiles::list(root, pid)?;
         OpenJvm::open_listed(root, facts, &files)
     }
 
-    fn open_listed(root: &ProcRoot, facts: ProcessFacts, files: &TmpFiles) -> Result<OpenJvm, LocateError> {
+    fn open_listed(
+        root: &ProcRoot,
+        facts: ProcessFacts,
+        files: &TmpFiles,
+    ) -> Result<OpenJvm, CounterFileLocateError> {
         let pid = facts.pid;
         let started = process_start(root, pid)?;
         let name = facts.inner_pid.to_string();
@@ -191,8 +198,9 @@ impl OpenJvm {
             let opened =
                 CounterFile::open(&tmp.join(directory), &name, facts.effective_uid).and_then(|mut file| {
                     let bytes = file.read()?;
-                    let index = CounterIndex::parse(bytes)
-                        .map_err(|source| LocateError::Counters { path: file.path.clone(), source })?;
+                    let index = CounterIndex::parse(bytes).map_err(|source| {
+                        CounterFileLocateError::Counters { path: file.path.clone(), source }
+                    })?;
                     Ok((file, index))
                 });
             match opened {
@@ -211,7 +219,7 @@ impl OpenJvm {
 ///
 /// # Errors
 /// The process is not a JVM, publishes no counters or belongs to another user.
-pub fn check_counters(root: &ProcRoot, pid: u32) -> Result<(), LocateError> {
+pub fn check_counters(root: &ProcRoot, pid: u32) -> Result<(), CounterFileLocateError> {
     OpenJvm::open(root, pid).map(drop)
 }
 
@@ -225,16 +233,16 @@ pub(super) fn process_start(root: &ProcRoot, pid: u32) -> Result<u64, ProcessErr
 }
 
 /// Why a process has no counter file.
-fn missing_file(root: &ProcRoot, pid: u32) -> LocateError {
+fn missing_file(root: &ProcRoot, pid: u32) -> CounterFileLocateError {
     match LoadedVm::of(root, pid) {
         Err(error) => error.into(),
-        Ok(LoadedVm::None) => LocateError::NotJvm { pid },
-        Ok(LoadedVm::OpenJ9) => LocateError::OpenJ9 { pid },
+        Ok(LoadedVm::None) => CounterFileLocateError::NotJvm { pid },
+        Ok(LoadedVm::OpenJ9) => CounterFileLocateError::OpenJ9 { pid },
         Ok(LoadedVm::HotSpot) => {
             let options = ["-XX:-UsePerfData", "-XX:+PerfDisableSharedMem"];
             match options.into_iter().find(|option| has_option(root, pid, option)) {
-                Some(option) => LocateError::TurnedOff { pid, option },
-                None => LocateError::NoFile { pid },
+                Some(option) => CounterFileLocateError::TurnedOff { pid, option },
+                None => CounterFileLocateError::NoFile { pid },
             }
         }
     }
@@ -248,7 +256,7 @@ struct TmpFiles {
 
 impl TmpFiles {
     /// Lists the files that a process sees.
-    fn list(root: &ProcRoot, pid: u32) -> Result<TmpFiles, LocateError> {
+    fn list(root: &ProcRoot, pid: u32) -> Result<TmpFiles, CounterFileLocateError> {
         let tmp = root.process(pid, "root/tmp");
         let mut files = TmpFiles::default();
         let entries = match fs::read_dir(&tmp) {
@@ -326,7 +334,7 @@ pub fn find_jvms(root: &ProcRoot) -> io::Result<FoundJvms> {
             Ok(Some(jvm)) => {
                 found.jvms.push(FoundJvm { pid, user: jvm.facts.effective_uid, identity: jvm.identity });
             }
-            Err(LocateError::Process(ProcessError::Denied { .. })) => found.denied += 1,
+            Err(CounterFileLocateError::Process(ProcessError::Denied { .. })) => found.denied += 1,
             Ok(None) | Err(_) => {}
         }
     }
@@ -343,7 +351,11 @@ pub(super) struct TmpScan {
 
 impl TmpScan {
     /// Opens the counters of a process; `None` if it has no counter file, for any reason.
-    pub(super) fn open(&mut self, root: &ProcRoot, pid: u32) -> Result<Option<OpenJvm>, LocateError> {
+    pub(super) fn open(
+        &mut self,
+        root: &ProcRoot,
+        pid: u32,
+    ) -> Result<Option<OpenJvm>, CounterFileLocateError> {
         let tmp = root.process(pid, "root/tmp");
         let metadata = match fs::metadata(&tmp) {
             Ok(metadata) => metadata,

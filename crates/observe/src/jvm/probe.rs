@@ -8,7 +8,7 @@ use busyhour_series::{Mark, MarkKind};
 use super::allocation::Allocation;
 use super::counters::CounterIndex;
 use super::identity::JvmIdentity;
-use super::locate::{LocateError, OpenJvm};
+use super::locate::{CounterFileLocateError, OpenJvm};
 use super::metrics as m;
 use super::pauses::PauseTracker;
 use super::process::{ProcessError, start_ticks};
@@ -78,7 +78,7 @@ impl JvmProbe {
     ///
     /// # Errors
     /// The process is not a JVM, publishes no counters or belongs to another user. The error contains advice.
-    pub fn open(root: &ProcRoot, pid: u32) -> Result<JvmProbe, LocateError> {
+    pub fn open(root: &ProcRoot, pid: u32) -> Result<JvmProbe, CounterFileLocateError> {
         let jvm = OpenJvm::open(root, pid)?;
         let watched = Watched::new(root, jvm, PAUSE_MARK_MIN, Nanos(0));
         Ok(JvmProbe {
@@ -264,7 +264,7 @@ impl Watched {
                 self.readings_without_file = 0;
                 Ok(())
             }
-            Err(LocateError::NoFile { .. }) => Ok(()),
+            Err(CounterFileLocateError::NoFile { .. }) => Ok(()),
             Err(error) => {
                 // The process is examined again at the next reading.
                 self.readings_without_file = 0;
@@ -354,10 +354,10 @@ fn declare(reading: &mut Reading<'_>, quantity: &Quantity) -> SeriesId {
     reading.series(quantity.metric, &labels)
 }
 
-fn probe_error(error: LocateError) -> ProbeError {
+fn probe_error(error: CounterFileLocateError) -> ProbeError {
     match error {
-        LocateError::Read { path, source } => ProbeError::Read { path, source },
-        LocateError::Process(ProcessError::Denied { pid }) => ProbeError::Denied {
+        CounterFileLocateError::Read { path, source } => ProbeError::Read { path, source },
+        CounterFileLocateError::Process(ProcessError::Denied { pid }) => ProbeError::Denied {
             what: format!("the counters of the JVM {pid}"),
             advice: "run as the user of the JVM or as root".to_owned(),
         },

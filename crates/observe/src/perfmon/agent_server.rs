@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, sleep, timeout};
 
-use super::agent_session::{AgentAction, AgentProblem, AgentSession};
+use super::agent_session::{AgentAction, AgentSession, RejectedAgentRequest};
 use super::system::SystemCounters;
 use crate::proc_root::ProcRoot;
 
@@ -34,7 +34,7 @@ const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 const PROBLEMS_MAX: usize = 100;
 
 /// Receives each different problem once, on the thread of the server.
-pub type ProblemSink = Box<dyn FnMut(&AgentProblem) + Send>;
+pub type ProblemSink = Box<dyn FnMut(&RejectedAgentRequest) + Send>;
 
 /// An agent for JMeter's PerfMon Metrics Collector; it ends when it is dropped.
 ///
@@ -183,7 +183,7 @@ impl Shared {
         SystemCounters::new(&self.root, Duration::from_nanos(self.clock.now().0))
     }
 
-    fn report(&self, problem: &AgentProblem) {
+    fn report(&self, problem: &RejectedAgentRequest) {
         let (known, sink) = &mut *self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() < PROBLEMS_MAX && known.insert(problem.to_string()) {
             sink(problem);

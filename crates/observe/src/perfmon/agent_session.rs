@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::lines::{LineTooLong, Lines};
 use super::measure::CounterDifference;
-use super::request::{MetricRefusal, PerfMonMetric};
+use super::request::{MetricRejection, PerfMonMetric};
 use super::system::SystemCounters;
 
 /// The largest number of metrics of one client.
@@ -32,12 +32,12 @@ pub enum AgentAction {
     /// Close the connection.
     Close,
     /// Report this to the user once.
-    Problem(AgentProblem),
+    Problem(RejectedAgentRequest),
 }
 
 /// A request of a client that is refused or not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AgentProblem {
+pub enum RejectedAgentRequest {
     /// A metric is refused.
     #[error("metric `{metric}`: {refusal}")]
     Refused {
@@ -45,7 +45,7 @@ pub enum AgentProblem {
         metric: String,
         /// The reason.
         #[source]
-        refusal: MetricRefusal,
+        refusal: MetricRejection,
     },
     /// A client requests the end of the agent.
     #[error("`shutdown` is refused: stop this agent where it was started")]
@@ -71,7 +71,7 @@ pub enum AgentProblem {
 #[derive(Debug)]
 enum Slot {
     Read(PerfMonMetric, CounterDifference),
-    Refused(MetricRefusal),
+    Refused(MetricRejection),
 }
 
 /// One client.
@@ -114,7 +114,9 @@ impl AgentSession {
             "test" => actions.push(AgentAction::Send("Yep\n".to_owned())),
             "interval" => match parameters.trim().parse::<u64>() {
                 Ok(seconds) => self.interval = Duration::from_secs(seconds.max(1)).min(INTERVAL_MAX),
-                Err(_) => actions.push(AgentAction::Problem(AgentProblem::Interval(shortened(parameters)))),
+                Err(_) => {
+                    actions.push(AgentAction::Problem(RejectedAgentRequest::Interval(shortened(parameters))))
+                }
             },
             "metrics" => {
                 self.set_up(parameters, snapshot, actions);
@@ -125,10 +127,12 @@ impl AgentSession {
                 actions.push(AgentAction::SendValues);
             }
             "exit" => actions.push(AgentAction::Close),
-            "shutdown" => actions.push(AgentAction::Problem(AgentProblem::Shutdown)),
-            "udp-transmitter" => actions.push(AgentAction::Problem(AgentProblem::Udp)),
+            "shutdown" => actions.push(AgentAction::Problem(RejectedAgentRequest::Shutdown)),
+            "udp-transmitter" => actions.push(AgentAction::Problem(RejectedAgentRequest::Udp)),
             "" => {}
-            other => actions.push(AgentAction::Problem(AgentProblem::UnknownCommand(shortened(other)))),
+            other => {
+                actions.push(AgentAction::Problem(RejectedAgentRequest::UnknownCommand(shortened(other))))
+            }
         }
     }
 
@@ -137,7 +141,7 @@ impl AgentSession {
         self.slots.clear();
         for name in names.split('\t').filter(|_| !names.is_empty()) {
             if self.slots.len() == METRICS_MAX {
-                actions.push(AgentAction::Problem(AgentProblem::TooManyMetrics));
+                actions.push(AgentAction::Problem(RejectedAgentRequest::TooManyMetrics));
                 return;
             }
             match name.parse::<PerfMonMetric>() {
@@ -150,7 +154,7 @@ impl AgentSession {
                 }
                 Err(refusal) => {
                     let metric = shortened(name);
-                    actions.push(AgentAction::Problem(AgentProblem::Refused {
+                    actions.push(AgentAction::Problem(RejectedAgentRequest::Refused {
                         metric,
                         refusal: refusal.clone(),
                     }));

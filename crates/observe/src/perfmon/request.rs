@@ -280,7 +280,7 @@ fields! {
 
 /// Why a metric is not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MetricRefusal {
+pub enum MetricRejection {
     /// The metric runs a program.
     #[error("exec is refused: this agent runs no programs")]
     Exec,
@@ -324,15 +324,15 @@ struct Parameters {
 }
 
 impl FromStr for PerfMonMetric {
-    type Err = MetricRefusal;
+    type Err = MetricRejection;
 
-    fn from_str(text: &str) -> Result<Self, MetricRefusal> {
+    fn from_str(text: &str) -> Result<Self, MetricRejection> {
         let (kind, parameters) = text.split_once(':').unwrap_or((text, ""));
         let kind = kind.trim().split(' ').next().unwrap_or_default().to_ascii_lowercase();
         match kind.as_str() {
-            "exec" => return Err(MetricRefusal::Exec),
-            "tail" => return Err(MetricRefusal::Tail),
-            "jmx" => return Err(MetricRefusal::Jmx),
+            "exec" => return Err(MetricRejection::Exec),
+            "tail" => return Err(MetricRejection::Tail),
+            "jmx" => return Err(MetricRejection::Jmx),
             _ => {}
         }
         let parameters = parse_parameters(parameters.trim())?;
@@ -347,7 +347,7 @@ impl FromStr for PerfMonMetric {
     }
 }
 
-fn parse_quantity(kind: &str, parameters: &Parameters) -> Result<PerfMonQuantity, MetricRefusal> {
+fn parse_quantity(kind: &str, parameters: &Parameters) -> Result<PerfMonQuantity, MetricRejection> {
     let field = parameters.field.as_str();
     Ok(match (kind, &parameters.process) {
         ("cpu", None) => {
@@ -372,25 +372,25 @@ fn parse_quantity(kind: &str, parameters: &Parameters) -> Result<PerfMonQuantity
             PerfMonQuantity::Network(field, parameters.interface.clone())
         }
         ("tcp", _) => match parse_field("tcp", field, TcpField::Established)? {
-            TcpField::Bound => return Err(MetricRefusal::NotOnLinux("the TCP state `bound`")),
-            TcpField::Idle => return Err(MetricRefusal::NotOnLinux("the TCP state `idle`")),
+            TcpField::Bound => return Err(MetricRejection::NotOnLinux("the TCP state `bound`")),
+            TcpField::Idle => return Err(MetricRejection::NotOnLinux("the TCP state `idle`")),
             field => PerfMonQuantity::Tcp(field),
         },
-        _ => return Err(MetricRefusal::UnknownType(kind.chars().take(40).collect())),
+        _ => return Err(MetricRejection::UnknownType(kind.chars().take(40).collect())),
     })
 }
 
-fn parse_field<F: FromStr>(of: &'static str, text: &str, default: F) -> Result<F, MetricRefusal> {
+fn parse_field<F: FromStr>(of: &'static str, text: &str, default: F) -> Result<F, MetricRejection> {
     if text.is_empty() {
         return Ok(default);
     }
-    text.parse().map_err(|_| MetricRefusal::UnknownField { of, field: text.chars().take(40).collect() })
+    text.parse().map_err(|_| MetricRejection::UnknownField { of, field: text.chars().take(40).collect() })
 }
 
-fn parse_parameters(text: &str) -> Result<Parameters, MetricRefusal> {
+fn parse_parameters(text: &str) -> Result<Parameters, MetricRejection> {
     let mut parameters = Parameters::default();
     for token in split_parameters(text) {
-        let bad = || MetricRefusal::BadParameter(token.chars().take(40).collect());
+        let bad = || MetricRejection::BadParameter(token.chars().take(40).collect());
         match token.split_once('=') {
             Some(("pid", pid)) => {
                 parameters.process = Some(PerfMonProcess::Pid(pid.trim().parse().map_err(|_| bad())?));
@@ -400,7 +400,7 @@ fn parse_parameters(text: &str) -> Result<Parameters, MetricRefusal> {
                 let number = number.parse().map_err(|_| bad())?;
                 parameters.process = Some(PerfMonProcess::Executable(name.to_owned(), number));
             }
-            Some(("ptql", _)) => return Err(MetricRefusal::Ptql),
+            Some(("ptql", _)) => return Err(MetricRejection::Ptql),
             Some(("core", core)) => parameters.core = Some(core.parse().map_err(|_| bad())?),
             Some(("fs", path)) => parameters.file_system = Some(path.to_owned()),
             Some(("iface", name)) => parameters.interface = Some(name.to_owned()),

@@ -147,7 +147,7 @@ impl ProcessSeries {
     }
 
     /// Reports that the machine has more processes than are listed.
-    pub(super) fn say_list_is_cut(&self, reading: &mut Reading<'_>) {
+    pub(super) fn report_truncated_list(&self, reading: &mut Reading<'_>) {
         let reason =
             format!("the machine has more than {PROCESSES_MAX} processes: some descendants may be missing");
         reading.unavailable(&PROCESSES, &reason);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The usage of a domain (virtual machine), one value per socket.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CmtRow {
+pub struct XenMonitoringRow {
     /// The name of the domain.
     pub name: String,
     /// The number of the domain.
@@ -16,7 +16,7 @@ pub struct CmtRow {
 
 /// The table of `xl psr-cmt-show`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct CmtTable {
+pub struct XenMonitoringTable {
     /// The number of identifiers (RMIDs), which limits the number of monitored domains.
     pub rmids: Option<u32>,
     /// Numbers of the sockets.
@@ -24,15 +24,15 @@ pub struct CmtTable {
     /// Sizes of the caches in bytes, for the monitor type `cache-occupancy`.
     pub cache_bytes: Vec<f64>,
     /// The domains that are monitored.
-    pub domains: Vec<CmtRow>,
+    pub domains: Vec<XenMonitoringRow>,
     /// The number of lines that cannot be read.
     pub bad_lines: u64,
 }
 
 /// Parses the output of `xl psr-cmt-show cache-occupancy`, `total-mem-bandwidth` or `local-mem-bandwidth`.
 #[must_use]
-pub fn parse_cmt_show(text: &str) -> CmtTable {
-    let mut table = CmtTable::default();
+pub fn parse_cmt_show(text: &str) -> XenMonitoringTable {
+    let mut table = XenMonitoringTable::default();
     for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
         if let Some(rmids) = line.strip_prefix("Total RMID:") {
             table.rmids = rmids.trim().parse().ok();
@@ -53,10 +53,10 @@ pub fn parse_cmt_show(text: &str) -> CmtTable {
 }
 
 /// A name, which may contain blanks, a number, and quantities.
-fn row(line: &str) -> Option<CmtRow> {
+fn row(line: &str) -> Option<XenMonitoringRow> {
     let (values, before) = quantities(line)?;
     let (name, id) = before.trim_end().rsplit_once(|c: char| c.is_ascii_whitespace())?;
-    Some(CmtRow { name: name.trim().to_owned(), id: id.parse().ok()?, values })
+    Some(XenMonitoringRow { name: name.trim().to_owned(), id: id.parse().ok()?, values })
 }
 
 /// The quantities at the end of a line, `12 KB  34 KB` or `56 KB/s`, in bytes, and the text before them.
@@ -99,7 +99,7 @@ pub fn parse_pairs(text: &str) -> Vec<BTreeMap<String, String>> {
 
 /// The allocation of a domain on one socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CatRow {
+pub struct XenCacheAllocation {
     /// The socket.
     pub socket: u32,
     /// The number of the domain.
@@ -112,14 +112,14 @@ pub struct CatRow {
 
 /// Parses the output of `xl psr-cat-show`. Rows whose mask `xl` could not read are left out.
 #[must_use]
-pub fn parse_cat_show(text: &str) -> Vec<CatRow> {
+pub fn parse_cat_show(text: &str) -> Vec<XenCacheAllocation> {
     let mut socket = 0;
     let mut rows = Vec::new();
     for line in text.lines() {
         if let Some(number) = line.strip_prefix("Socket ID").and_then(|rest| rest.trim().strip_prefix(':')) {
             socket = number.trim().parse().unwrap_or_default();
         } else if let Some((id, name, masks)) = cat_row(line) {
-            rows.push(CatRow { socket, id, name, masks });
+            rows.push(XenCacheAllocation { socket, id, name, masks });
         }
     }
     rows
@@ -170,8 +170,8 @@ mod tests {
         assert_eq!((table.rmids, &table.sockets[..], table.bad_lines), (Some(87), &[0, 1][..], 0));
         assert_eq!(table.cache_bytes, [57_671_680.0, 57_671_680.0]);
         let expected = [
-            CmtRow { name: "stream vm".into(), id: 2, values: vec![54_560.0 * 1024.0, 0.0] },
-            CmtRow { name: "bzip2".into(), id: 11, values: vec![1_622_016.0] },
+            XenMonitoringRow { name: "stream vm".into(), id: 2, values: vec![54_560.0 * 1024.0, 0.0] },
+            XenMonitoringRow { name: "bzip2".into(), id: 11, values: vec![1_622_016.0] },
         ];
         assert_eq!(table.domains, expected);
     }
@@ -202,8 +202,8 @@ mod tests {
             \x20  ID                     NAME             CBM\n    0                 Domain-0         0xfffff\n\
             \x20   2                   web vm             0x3\n    3                      bad           error\n";
         let expected = [
-            CatRow { socket: 1, id: 0, name: "Domain-0".into(), masks: vec![0xf_ffff] },
-            CatRow { socket: 1, id: 2, name: "web vm".into(), masks: vec![3] },
+            XenCacheAllocation { socket: 1, id: 0, name: "Domain-0".into(), masks: vec![0xf_ffff] },
+            XenCacheAllocation { socket: 1, id: 2, name: "web vm".into(), masks: vec![3] },
         ];
         assert_eq!(parse_cat_show(text), expected);
     }

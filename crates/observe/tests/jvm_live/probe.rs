@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
-use busyhour_observe::jvm::{JvmProbe, LocateError, find_jvms};
+use busyhour_observe::jvm::{CounterFileLocateError, JvmProbe, find_jvms};
 use busyhour_observe::{MarkKind, ProbeRunner, ProcRoot, SeriesStore, SourceState};
 use busyhour_program::clock::Clock;
 
@@ -324,7 +324,7 @@ fn jvms_without_counters_have_a_reason() {
             let load = Load::start(&jdk, &[option]);
             let error = JvmProbe::open(&ProcRoot::live(), load.pid()).map(drop).expect_err("no counters");
             assert!(
-                matches!(error, LocateError::TurnedOff { option: found, .. } if found == option),
+                matches!(error, CounterFileLocateError::TurnedOff { option: found, .. } if found == option),
                 "{error}"
             );
             load.stop();

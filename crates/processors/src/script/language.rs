@@ -1,7 +1,7 @@
 //! The languages of scripted elements.
 
 use busyhour_script::java_like::JavaLike;
-use busyhour_script::javascript::Imitated;
+use busyhour_script::javascript::ImitatedEngine;
 
 use crate::refusal::Refusal;
 
@@ -22,7 +22,7 @@ pub enum Language {
     /// Groovy or BeanShell.
     JavaLike(JavaLike),
     /// JavaScript with the behaviour of the given engine.
-    JavaScript(Imitated),
+    JavaScript(ImitatedEngine),
     /// JEXL 2.
     Jexl,
     /// A language for which JMeter has no engine. Each run is an error.
@@ -41,7 +41,7 @@ pub fn language_of(text: &str, family: Family) -> Result<Language, Refusal> {
     Ok(match (name.as_str(), family) {
         (_, Family::BeanShell) | ("beanshell" | "bsh" | "java", _) => Language::JavaLike(JavaLike::BeanShell),
         ("" | "groovy", _) => Language::JavaLike(JavaLike::Groovy),
-        ("javascript" | "js" | "ecmascript" | "nashorn", _) => Language::JavaScript(Imitated::Nashorn),
+        ("javascript" | "js" | "ecmascript" | "nashorn", _) => Language::JavaScript(ImitatedEngine::Nashorn),
         ("jexl" | "jexl2", _) => Language::Jexl,
         // JMeter contains the library, but its engine does not have this name.
         ("jexl3", _) => Language::Missing(text.to_owned()),
@@ -76,7 +76,7 @@ const BSF_LANGUAGES: &[&str] = &[
 fn bsf_language_of(text: &str) -> Result<Language, Refusal> {
     Ok(match text {
         "beanshell" => Language::JavaLike(JavaLike::BeanShell),
-        "javascript" => Language::JavaScript(Imitated::Rhino),
+        "javascript" => Language::JavaScript(ImitatedEngine::Rhino),
         known if BSF_LANGUAGES.contains(&known) => {
             return Err(Refusal::needs_java(format!("is written in {known}")));
         }

@@ -119,7 +119,7 @@ impl ImmediateSampler for ScriptSampler {
         self.finish(user, outcome);
         if user.result.times.end == Nanos::default() {
             // The time that the script slept is part of the sample, but the user waits only after the script.
-            user.result.times.end = user.now() + user.owed_ns;
+            user.result.times.end = user.now() + user.requested_sleep_ns;
         }
     }
 }

@@ -3,7 +3,7 @@ use busyhour_program::result::Retention;
 use busyhour_program::sampler::ImmediateSampler as _;
 use busyhour_program::symbols::Symbols;
 use busyhour_sample::Nanos;
-use busyhour_script::javascript::Imitated;
+use busyhour_script::javascript::ImitatedEngine;
 
 use super::*;
 use crate::testing::{user, user_with_body};
@@ -142,7 +142,7 @@ fn the_user_waits_after_a_script_that_sleeps() {
         ScriptSampler::new(settings(Language::JavaLike(JavaLike::Groovy), script)).expect("supported");
     let mut user = user(&Symbols::default());
     sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
-    assert_eq!((user.result.body_text().as_ref(), user.owed_ns), ("70", 70_000_000));
+    assert_eq!((user.result.body_text().as_ref(), user.requested_sleep_ns), ("70", 70_000_000));
     assert_eq!(user.result.elapsed_ms(), 70);
 }
 
@@ -159,7 +159,7 @@ fn unbound_names_in_jexl_are_refused_with_their_position() {
 }
 
 fn javascript() -> Language {
-    Language::JavaScript(Imitated::Nashorn)
+    Language::JavaScript(ImitatedEngine::Nashorn)
 }
 
 #[test]
@@ -192,9 +192,10 @@ fn javascript_assertions_set_the_outcome() {
 #[test]
 fn the_type_of_text_depends_on_the_javascript_engine() {
     let script = r#"typeof vars.get("a") + vars.get("a").replace(".", "-")"#;
-    for (imitated, family, expected) in
-        [(Imitated::Nashorn, Family::Jsr223, "string1-2.3"), (Imitated::Rhino, Family::Bsf, "object1-2-3")]
-    {
+    for (imitated, family, expected) in [
+        (ImitatedEngine::Nashorn, Family::Jsr223, "string1-2.3"),
+        (ImitatedEngine::Rhino, Family::Bsf, "object1-2-3"),
+    ] {
         let mut given = settings(Language::JavaScript(imitated), script);
         given.family = family;
         let sampler = ScriptSampler::new(given).expect("supported");

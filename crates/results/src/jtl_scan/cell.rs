@@ -2,7 +2,7 @@
 
 use super::cells;
 
-/// Maximum lengths of cells with a [`Cell::short`] key and with a [`Cell::middling`] key.
+/// Maximum lengths of cells with a key from [`Cell::short`] and from [`Cell::medium_key`].
 const SHORT_MAX: usize = 7;
 const MIDDLING_MAX: usize = 15;
 
@@ -64,7 +64,7 @@ impl<'r> Cell<'r> {
 
     /// Like [`Cell::short`], but for cells up to twice as long.
     #[inline]
-    pub(crate) fn middling(self) -> Option<u128> {
+    pub(crate) fn medium_key(self) -> Option<u128> {
         let last = self.upto.last_chunk().filter(|_| self.len <= MIDDLING_MAX)?;
         if self.len == 0 {
             return Some(0);
@@ -112,11 +112,11 @@ mod tests {
             if let (Some(left), Some(right)) = (left.short(), right.short()) {
                 prop_assert_eq!(left == right, a == b);
             }
-            if let (Some(left), Some(right)) = (left.middling(), right.middling()) {
+            if let (Some(left), Some(right)) = (left.medium_key(), right.medium_key()) {
                 prop_assert_eq!(left == right, a == b);
             }
             prop_assert_eq!(left.short().is_some(), left.upto.len() >= 8 && a.len() <= SHORT_MAX);
-            prop_assert_eq!(left.middling().is_some(), left.upto.len() >= 16 && a.len() <= MIDDLING_MAX);
+            prop_assert_eq!(left.medium_key().is_some(), left.upto.len() >= 16 && a.len() <= MIDDLING_MAX);
         }
     }
 }

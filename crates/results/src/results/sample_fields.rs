@@ -331,21 +331,21 @@ impl Text {
 /// A cache of labels by the contents of their cells.
 struct KnownLabels {
     labels: Labels,
-    /// Labels by [`Cell::middling`] key, whose lookup is faster than that of bytes.
-    middling: FxHashMap<u128, LabelId>,
+    /// Labels by [`Cell::medium_key`] key, whose lookup is faster than that of bytes.
+    medium_key: FxHashMap<u128, LabelId>,
     long: FxHashMap<Box<[u8]>, LabelId>,
 }
 
 impl KnownLabels {
     fn new(labels: Labels) -> KnownLabels {
-        KnownLabels { labels, middling: FxHashMap::default(), long: FxHashMap::default() }
+        KnownLabels { labels, medium_key: FxHashMap::default(), long: FxHashMap::default() }
     }
 
     /// The number of the label in `cell`.
     #[inline]
     fn of(&mut self, cell: Cell<'_>) -> LabelId {
-        let known = match cell.middling() {
-            Some(number) => self.middling.get(&number),
+        let known = match cell.medium_key() {
+            Some(number) => self.medium_key.get(&number),
             None => self.long.get(cell.bytes()),
         };
         match known {
@@ -357,12 +357,12 @@ impl KnownLabels {
     /// Adds a label that is not in the cache.
     #[cold]
     fn add_label(&mut self, cell: Cell<'_>) -> LabelId {
-        if self.middling.len() + self.long.len() >= LABELS_KNOWN_MAX {
+        if self.medium_key.len() + self.long.len() >= LABELS_KNOWN_MAX {
             return self.labels.intern(OTHER_LABELS);
         }
         let id = self.labels.intern(&String::from_utf8_lossy(cell.bytes()));
-        match cell.middling() {
-            Some(number) => self.middling.insert(number, id),
+        match cell.medium_key() {
+            Some(number) => self.medium_key.insert(number, id),
             None => self.long.insert(cell.bytes().into(), id),
         };
         id

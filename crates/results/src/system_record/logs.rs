@@ -145,7 +145,7 @@ pub(super) fn panels(file: &LogsFile, axis: &TimeAxis, measured: &std::ops::Rang
                 line("problems", &counts.matching_over_time),
                 line("all entries", &counts.entries_over_time),
             ],
-            is_led: true,
+            has_leading_line: true,
             further: 0,
             zero: Vec::new(),
         }

@@ -147,7 +147,7 @@ pub struct Panel {
     /// The lines, the most important first.
     pub lines: Vec<PanelLine>,
     /// Whether the first line is the most important one. Otherwise, the line with the largest values is.
-    pub is_led: bool,
+    pub has_leading_line: bool,
     /// Number of lines with smaller values, which are not shown.
     pub further: usize,
     /// Names of lines that are not shown because they are always 0.

@@ -168,7 +168,7 @@ impl Choice<'_> {
             unit: rule.unit,
             is_stacked: rule.form == Form::Stacked,
             lines: Vec::new(),
-            is_led: rule.scope == Scope::PerSource
+            has_leading_line: rule.scope == Scope::PerSource
                 && rule.lines.first().is_some_and(|line| line.by.is_empty()),
             further: not_drawn.further,
             zero: not_drawn.zero.into_iter().take(ZERO_MAX).collect(),
@@ -285,7 +285,7 @@ impl Choice<'_> {
             unit,
             is_stacked: false,
             lines: Vec::new(),
-            is_led: false,
+            has_leading_line: false,
             further: not_drawn.further,
             zero: not_drawn.zero.into_iter().take(ZERO_MAX).collect(),
         };

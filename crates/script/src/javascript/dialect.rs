@@ -2,7 +2,7 @@
 
 /// The JavaScript engine of JMeter for which a script is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Imitated {
+pub enum ImitatedEngine {
     /// Rhino 1.7.14: `__javaScript`, conditions, BSF elements.
     Rhino,
     /// Nashorn: JSR223 elements.

@@ -9,7 +9,7 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Pers
 
 use busyhour_slices::whole;
 
-use super::dialect::{BoundNames, Imitated};
+use super::dialect::{BoundNames, ImitatedEngine};
 use super::host::{self, BUDGET};
 use crate::jvm::bridge::BridgeValue;
 
@@ -32,7 +32,7 @@ const PRELUDE: &str = include_str!("prelude.js");
 pub(super) struct Key {
     pub text: Arc<str>,
     pub is_expression: bool,
-    pub imitated: Imitated,
+    pub imitated: ImitatedEngine,
     pub bound_names: BoundNames,
 }
 
@@ -70,7 +70,7 @@ struct Engine {
 thread_local! {
     /// Idle engines, grouped by the JavaScript engine that they imitate: the built-in objects of Rhino and Nashorn have
     /// different members. A suspended script has exclusive use of its engine.
-    static IDLE: RefCell<HashMap<Imitated, Vec<Engine>>> = RefCell::default();
+    static IDLE: RefCell<HashMap<ImitatedEngine, Vec<Engine>>> = RefCell::default();
     static IN_USE: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -78,7 +78,7 @@ thread_local! {
 const SUSPENDED_MAX: usize = 4;
 
 /// An engine in use by a script; dropping it makes the engine idle again.
-struct EngineInUse(Imitated, Option<Engine>);
+struct EngineInUse(ImitatedEngine, Option<Engine>);
 
 impl Drop for EngineInUse {
     fn drop(&mut self) {
@@ -96,7 +96,7 @@ impl Drop for EngineInUse {
 }
 
 fn with_engine<T>(
-    imitated: Imitated,
+    imitated: ImitatedEngine,
     work: impl FnOnce(&mut Engine) -> Result<T, RunError>,
 ) -> Result<T, RunError> {
     IN_USE.set(IN_USE.get() + 1);
@@ -117,7 +117,7 @@ pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), RunError> {
     // The `throw` comes before all code of the script, but the engine reports syntax errors first.
     let source =
         if as_expression { format!("throw 0;\nvoid (\n{text}\n);") } else { format!("throw 0;\n{text}") };
-    with_engine(Imitated::Rhino, |engine| {
+    with_engine(ImitatedEngine::Rhino, |engine| {
         BUDGET.set(STEPS_MAX);
         engine.context.with(|ctx| {
             let outcome = engine.probe.clone().restore(&ctx).and_then(|probe| probe.call::<_, ()>((source,)));
@@ -197,7 +197,7 @@ fn line_of(stack: &str) -> Option<u32> {
 }
 
 impl Engine {
-    fn new(imitated: Imitated) -> Result<Engine, RunError> {
+    fn new(imitated: ImitatedEngine) -> Result<Engine, RunError> {
         let broken = |error: rquickjs::Error| RunError::EngineUnavailable(error.to_string());
         let runtime = Runtime::new().map_err(broken)?;
         runtime.set_memory_limit(HEAP_BYTES_MAX);
@@ -214,7 +214,7 @@ impl Engine {
             let charged: Function<'_> = ctx.eval_with_options(CHARGED, own_options("charged"))?;
             charged.call::<_, ()>((functions.clone(),))?;
             let prelude: Function<'_> = ctx.eval_with_options(PRELUDE, own_options("prelude"))?;
-            let nashorn = imitated == Imitated::Nashorn;
+            let nashorn = imitated == ImitatedEngine::Nashorn;
             let functions: Object<'_> = prelude.call((functions, nashorn))?;
             let make: Function<'_> = functions.get("make")?;
             let run: Function<'_> = functions.get("run")?;

@@ -1,6 +1,6 @@
 //! Checks a script's tokens before it runs: rejects constructs that the imitated engine does not support or that need Java.
 
-use super::dialect::Imitated;
+use super::dialect::ImitatedEngine;
 use crate::ScriptError;
 use crate::error::unsupported;
 use crate::jvm::bridge;
@@ -212,13 +212,13 @@ fn supported_pattern_len(rest: &str) -> Option<usize> {
 /// Checks all tokens of the script and calls `visit` with each word.
 pub(super) fn screen(
     text: &str,
-    imitated: Imitated,
+    imitated: ImitatedEngine,
     is_element: bool,
     visit: &mut dyn FnMut(Word<'_>),
 ) -> Result<Screened, ScriptError> {
     let mut tokens = Tokens {
         text,
-        nashorn: imitated == Imitated::Nashorn,
+        nashorn: imitated == ImitatedEngine::Nashorn,
         is_element,
         at: 0,
         previous: String::new(),

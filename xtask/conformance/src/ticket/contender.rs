@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The program that runs the plan.
 #[derive(Debug)]
-pub enum Contender {
+pub enum ComparedProgram {
     /// The reference.
     JMeter(JMeter),
     /// This project's binary.
@@ -33,7 +33,7 @@ pub struct RunOutput {
     pub errors: Vec<String>,
 }
 
-impl Contender {
+impl ComparedProgram {
     /// The name in messages.
     pub fn name(&self) -> &'static str {
         match self {

@@ -15,7 +15,7 @@ pub(super) struct Rest {
     /// Whether the criterion has one of Taurus's actions, `stop` or `continue`.
     pub(super) has_action: bool,
     pub(super) fails: bool,
-    pub(super) if_any: bool,
+    pub(super) passes_without_data: bool,
 }
 
 impl Reader<'_> {
@@ -58,7 +58,7 @@ impl Reader<'_> {
     fn action(&mut self, rest: &mut Rest) -> Result<(), ParseError> {
         let from = self.place();
         if self.word("if") && self.word("any") {
-            rest.if_any = true;
+            rest.passes_without_data = true;
             return Ok(());
         }
         self.at = from;

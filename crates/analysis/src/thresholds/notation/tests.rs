@@ -215,7 +215,7 @@ fn criterion() -> impl Strategy<Value = Criterion> {
     (what, when, then).prop_map(|(what, when, then)| {
         let ((subject, unit), scope, service, require, value, comparison) = what;
         let (kind, seconds, after_s, until_s) = when;
-        let (stop, fails, if_any, name) = then;
+        let (stop, fails, passes_without_data, name) = then;
         let meaning = if require { Meaning::Require } else { Meaning::FailIf };
         let window = match kind {
             1 if subject != Subject::ArrivalsCov => Window::Over(seconds),
@@ -239,7 +239,7 @@ fn criterion() -> impl Strategy<Value = Criterion> {
             until_s,
             stop: stop && window != Window::Run,
             fails,
-            if_any,
+            passes_without_data,
         }
     })
 }

@@ -29,7 +29,7 @@ fn a_runtime_controller_repeats_until_its_seconds_are_over() {
     let nodes = vec![inner(kind, vec![leaf("a"), leaf("b")]), leaf("end")];
     let group = group(1, "2", nodes, &script());
     let mut user = lone_user(&still(&clock), 0);
-    let mut place = UserPlace::new(group.controllers.len());
+    let mut place = UserPosition::new(group.controllers.len());
     Walk::new(&group, &mut place, &mut user).initialize(ROOT);
     let mut labels = Vec::new();
     loop {

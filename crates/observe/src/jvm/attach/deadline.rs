@@ -53,7 +53,7 @@ impl Deadline {
     }
 
     /// Waits for a few milliseconds; returns whether the event occurred.
-    pub(super) fn look_again(
+    pub(super) fn add_new_processes(
         &self,
         descriptor: BorrowedFd<'_>,
         events: PollFlags,

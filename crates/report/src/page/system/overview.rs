@@ -126,7 +126,7 @@ fn largest(panel: &Panel) -> Option<(Option<&str>, f64, f64)> {
     let lines = panel.lines.iter().filter(|line| !line.is_limit);
     let several = lines.clone().count() > 1;
     let known = lines.filter_map(|line: &PanelLine| line.figures.map(|figures| (line, figures)));
-    let (line, figures) = match panel.is_led {
+    let (line, figures) = match panel.has_leading_line {
         true => known.clone().find(|(_, figures)| figures.max > 0.0).or_else(|| known.clone().next())?,
         false => known.max_by(|a, b| a.1.max.total_cmp(&b.1.max))?,
     };

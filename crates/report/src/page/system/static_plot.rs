@@ -168,7 +168,7 @@ mod tests {
                 line("old", [1.0, 1.0], false),
                 line("limit", [100.0, 100.0], true),
             ],
-            is_led: false,
+            has_leading_line: false,
             further: 0,
             zero: Vec::new(),
         };
