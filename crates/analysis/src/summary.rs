@@ -1,6 +1,7 @@
 //! The summary of a run, as written to `summary.json`.
 
 use busyhour_sample::{HISTOGRAM_DIGITS, RunTotals, SampleKind};
+use busyhour_stacks::StackDifference;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalVerdict;
@@ -89,6 +90,9 @@ pub struct Summary {
     /// Why requests were slow; `None` if the run was not observed, or was not recorded by this program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+    /// How the stacks of slow windows differ from the others, for each process whose stacks were recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<StackDifference>,
     /// What to doubt about the numbers of a result file, in a sentence; `None` for a run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
@@ -183,6 +187,7 @@ impl Summary {
             window,
             system: None,
             explanation: None,
+            stacks: Vec::new(),
             doubt: None,
             omission: None,
             percentile_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),

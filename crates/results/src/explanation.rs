@@ -17,6 +17,7 @@ use busyhour_stats::Decision;
 use serde_json::Value;
 
 use crate::results::{ReadSettings, Results, ResultsInput};
+use crate::stacks::stack_differences;
 use crate::system_figures::series_path;
 
 /// Points of a series that are read; a longer run has longer intervals.
@@ -25,7 +26,7 @@ const POINTS_MAX: usize = 4_096;
 /// The largest `gc.json` that is read.
 const GC_FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// Adds the explanation of slow requests to the summary of a run that was observed. Samples and series that cannot be read are
+/// Adds the explanation of slow requests, and the comparison of stacks, to the summary of a run that was observed. Samples and series that cannot be read are
 /// left out: the summary has already reported them.
 pub fn add_explanation(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summary) {
     let Some(path) = series_path(dir, manifest) else { return };
@@ -41,6 +42,7 @@ pub fn add_explanation(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut 
     let generator_cores = summary.run.generator.cores.iter().filter_map(|core| core.busy).sum();
     let signals = read_signals(&path, &requests, median_ns, generator_cores, part);
     summary.explanation = explanation(summary, &requests, signals, part, leak(dir.path()));
+    summary.stacks = stack_differences(dir.path(), requests.kept(), part, summary.explanation.as_ref());
 }
 
 fn ns(seconds: f64) -> u64 {
