@@ -18,7 +18,7 @@ fn points(share: f64) -> String {
 pub(crate) fn frame_sentence(frame: &FrameDifference, compared: u64) -> String {
     let mut text = format!(
         "{} is on the stacks of {} of the threads in slow windows and of {} in the others ({:.1} against {:.1} threads per dump; \
-         difference {} points, 95 % interval {} to {}; p = {} after correction for {compared} frames)",
+         difference {} points, 95 % interval {} to {}; p {} after correction for {compared} frames)",
         frame.frame,
         percent(frame.share_slow),
         percent(frame.share_fast),
@@ -51,9 +51,9 @@ fn waiting_sentence(waiting: &WaitingNote) -> String {
 
 fn p_text(p: f64) -> String {
     match p {
-        ..0.0001 => "less than 0.0001".to_owned(),
-        ..0.001 => format!("{p:.4}"),
-        _ => format!("{p:.3}"),
+        ..0.0001 => "< 0.0001".to_owned(),
+        ..0.001 => format!("= {p:.4}"),
+        _ => format!("= {p:.3}"),
     }
 }
 

@@ -290,6 +290,7 @@ const LAYERS: &[CrateRule] = &[
             "queueing",
             "sample",
             "series",
+            "stacks",
             "record",
             "results",
             "report",
