@@ -63,8 +63,9 @@ pub(crate) fn frame_groups(record: &StackRecord, stacks: &[StackColumn]) -> Vec<
     for (frame, stacks) in stacks_of {
         frames_of.entry(stacks).or_default().push(frame);
     }
+    let mut scratch = Vec::new();
     let groups = frames_of.into_iter().filter_map(|(of_group, frames)| {
-        let column = Column::sum(of_group.iter().map(|at| &stacks[*at as usize].column));
+        let column = Column::sum(of_group.iter().map(|at| &stacks[*at as usize].column), &mut scratch);
         if column.counts.len() < FRAME_DUMPS_MIN {
             return None;
         }

@@ -69,7 +69,7 @@ fn the_frame_that_holds_a_lock_is_named() {
     let server = room.start_command(java(&room, "Shop"));
     let port: u16 = wait_for("the port of the server", || server.stdout().trim().parse().ok());
     let url = format!("http://127.0.0.1:{port}/");
-    let sources = format!("stacks:jvm:{}", server.id());
+    let sources = format!("stacks:jvm:{}", server.pid());
     let run = ["run", &url, "--rate", "40/s", "--for", "30s", "--dir", "run", "--observe", &sources];
     let ended = room.run(run.iter().copied().chain(["--observe-interval", "100ms"])).expect(0);
     assert!(ended.stderr.contains("thread dumps"), "{}", ended.stderr);
