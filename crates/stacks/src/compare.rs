@@ -150,8 +150,7 @@ impl<'r> Comparison<'r> {
             .collect();
         difference.compared = tested.len() as u64;
         if tested.is_empty() {
-            let reason =
-                "the slow windows are too long for the run, or no frame occurs often enough; run longer";
+            let reason = "no frame can be tested, because the shares do not vary, or the slow windows are too long for the run; run longer";
             difference.outcome = StackOutcome::TooFew { reason: reason.to_owned() };
             return;
         }

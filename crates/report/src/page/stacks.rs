@@ -23,7 +23,9 @@ pub(super) fn stacks_opening(summary: &Summary) -> Markup {
     let differs = |difference: &&StackDifference| difference.outcome == StackOutcome::Differs;
     html! {
         @for difference in summary.stacks.iter().filter(differs) {
-            p { (printable(&difference.sentence)) ". " a href="#stacks" { "The stacks" } "." }
+            div.caveats.why {
+                p { (printable(&difference.sentence)) ". " a href="#stacks" { "The stacks" } "." }
+            }
         }
     }
 }
