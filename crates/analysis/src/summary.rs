@@ -13,6 +13,7 @@ use crate::over_time::HeatMap;
 use crate::result_file::Omission;
 use crate::row::{ErrorRow, Row, SlowSample};
 use crate::run_caveats;
+use crate::saturation::Saturation;
 use crate::series::{DistributionPoint, Series, distribution};
 use crate::system::SystemFigures;
 use crate::thresholds::ThresholdResult;
@@ -89,6 +90,9 @@ pub struct Summary {
     /// Why requests were slow; `None` if the run was not observed, or was not recorded by this program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+    /// Which resource of the system gives out first; `None` if no resource was observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
     /// What to doubt about the numbers of a result file, in a sentence; `None` for a run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
@@ -183,6 +187,7 @@ impl Summary {
             window,
             system: None,
             explanation: None,
+            saturation: None,
             doubt: None,
             omission: None,
             percentile_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),

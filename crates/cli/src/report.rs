@@ -225,7 +225,7 @@ fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
 /// The explanation of slow requests.
 fn why(summary: &Summary, look: Look) -> String {
     match &summary.explanation {
-        Some(explanation) => explanation_text(explanation, look),
+        Some(explanation) => explanation_text(explanation, summary.saturation.as_ref(), look),
         None => "The cause of slow requests is unknown: the system under test was not observed, or fewer than 100 requests started.\n\
                  Run the plan with --observe and at least 100 requests.\n"
             .to_owned(),

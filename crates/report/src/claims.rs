@@ -17,7 +17,8 @@ const ONE_RUN: &str = "one run does not show the variation between runs; repeat 
 /// A statement of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Claim {
-    /// Kind of the statement: `result`, `errors`, `percentile`, `arrivals`, `generator`, `incident`, `cause`, `threshold`.
+    /// Kind of the statement: `result`, `errors`, `percentile`, `arrivals`, `generator`, `incident`, `cause`, `saturation`,
+    /// `threshold`.
     pub kind: &'static str,
     /// The statement.
     pub sentence: String,
@@ -117,6 +118,7 @@ pub fn claims(summary: &Summary) -> Vec<Claim> {
         claims.extend(percentiles(summary));
     }
     claims.extend(cause(summary));
+    claims.extend(saturation(summary));
     claims.push(generator(summary));
     let shown = summary.shown_arrivals().iter().enumerate();
     claims.extend(shown.map(|(at, verdict)| arrivals(at, verdict)));
@@ -240,6 +242,35 @@ fn cause(summary: &Summary) -> Option<Claim> {
         claim.assumptions = vec![
             "cause and response times would be unrelated after a movement in time",
             "the clocks of the sources differ by less than their interval",
+        ];
+    }
+    Some(claim)
+}
+
+fn saturation(summary: &Summary) -> Option<Claim> {
+    let found = summary.saturation.as_ref()?;
+    let mut claim = Claim::new(
+        "saturation",
+        found.sentence.clone(),
+        "docs/explanations.md#what-gives-out-first",
+        "/saturation",
+    );
+    claim.n = Some(summary.total.samples);
+    claim.does_not_imply = vec![
+        "the largest load that meets a threshold: response times grow before a resource is saturated",
+        "the use of resources that were not observed, such as locks",
+    ];
+    if let Some(first) = found.resources.first()
+        && let Some(at) = first.saturation_per_s
+    {
+        claim = claim.estimate(at, "requests/s");
+        match first.interval_per_s {
+            Some((low, high)) => claim.interval = Some(ClaimInterval { low, high, confidence: CONFIDENCE }),
+            None => claim.no_interval = Some("the measured part is too short"),
+        }
+        claim.assumptions = vec![
+            "the use of the resource grows in proportion to the load, also beyond the observed one",
+            "the mix of requests stays the same",
         ];
     }
     Some(claim)

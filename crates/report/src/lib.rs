@@ -51,6 +51,7 @@ mod percentiles;
 mod progress;
 mod row_columns;
 mod run_title;
+mod saturation_lines;
 mod sparkline;
 mod statistics;
 mod summariser;
