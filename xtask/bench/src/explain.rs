@@ -47,8 +47,11 @@ pub struct Options {
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 2, 3], value_parser = clap::value_parser!(u64).range(1..=3))]
     intensities: Vec<u64>,
     /// Length of the load in seconds
-    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(10..=600))]
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(10..=600))]
     seconds: u64,
+    /// Time between readings of the sources
+    #[arg(long, value_name = "TIME", default_value = "200ms")]
+    interval: String,
     /// Requests per second
     #[arg(long, value_name = "N", default_value_t = 50)]
     rate: u64,
@@ -152,7 +155,7 @@ fn run_trial(options: &Options, tools: &Tools, busyhour: &Path, trial: Trial, di
     command
         .args(["run", &site.url, "--rate", &format!("{}/s", options.rate)])
         .args(["--for", &format!("{}s", options.seconds), "--seed", &trial.seed.to_string()])
-        .args(["--observe", &site.observe, "--quiet", "--dir"])
+        .args(["--observe", &site.observe, "--observe-interval", &options.interval, "--quiet", "--dir"])
         .arg(&run);
     let cores = &tools.cores;
     let mut generator = process::start(command, cores.generator, cores, &log)?;

@@ -73,7 +73,7 @@ public class LabServer {
     static void work(int upstream, Semaphore pool) throws Exception {
         byte[] garbage = new byte[200_000];
         sink = garbage[garbage.length - 1];
-        digest(20);
+        digest(200);
         synchronized (LOCK) { sink++; }
         if (upstream > 0) {
             pool.acquire();

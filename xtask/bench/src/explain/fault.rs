@@ -114,13 +114,13 @@ impl Fault {
             // Rows that are locked.
             Fault::RowLocks => [1, 2, 4],
             // Processes on the server's CPU.
-            Fault::CpuHog => [2, 4, 8],
+            Fault::CpuHog => [4, 8, 16],
             // Per mille of a CPU.
             Fault::CpuQuota => [80, 60, 40],
             // Threads that use the CPU.
             Fault::OwnCpu => [2, 4, 8],
-            // Processes that write to the disk.
-            Fault::SlowDisk => [2, 4, 8],
+            // Writes per second of the database.
+            Fault::SlowDisk => [80, 50, 25],
             // Length of a loss in ms.
             Fault::PacketLoss => [100, 200, 400],
             // Delay in ms.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -101,7 +101,7 @@ impl Site {
         }
         let live = if matches!(fault, Some((Fault::GcPauses, _))) { "150" } else { "10" };
         command
-            .args(["-XX:+UseSerialGC", "-Xmx512m"])
+            .args(["-XX:+UseSerialGC", "-Xmx512m", "-Dsun.net.httpserver.nodelay=true"])
             .arg(format!("-Xlog:gc*:file={}", self.dir.join("gc.log").display()))
             .arg("-cp")
             .arg(&tools.classes)
@@ -112,11 +112,17 @@ impl Site {
         let dir = self.dir.display();
         self.observe = format!("auto,gc:{dir}/gc.log,log:{dir}/server.log");
         if matches!(fault, Some((Fault::CpuQuota, _))) {
-            let group = PathBuf::from(format!("/sys/fs/cgroup/cpu/busyhour-lab-{}", std::process::id()));
-            fs::create_dir_all(&group)?;
-            fs::write(group.join("cgroup.procs"), pid.to_string())?;
-            self.cgroup = Some(group);
+            self.join_cgroup("cpu", pid)?;
         }
+        Ok(())
+    }
+
+    /// Moves a process into a control group of its own; its later children are in it, too.
+    fn join_cgroup(&mut self, controller: &str, pid: u32) -> Result<()> {
+        let group = PathBuf::from(format!("/sys/fs/cgroup/{controller}/busyhour-lab-{}", std::process::id()));
+        fs::create_dir_all(&group).context("control groups of version 1 are needed")?;
+        fs::write(group.join("cgroup.procs"), pid.to_string())?;
+        self.cgroup = Some(group);
         Ok(())
     }
 
@@ -180,6 +186,10 @@ impl Site {
         fs::write(&log, "")?;
         chown(&log, Some(NOBODY), Some(NOBODY))?;
         self.run_postgres("pg_ctl", &["--wait", "--log", &log, "--options", &options, "start"], &data)?;
+        let pid = fs::read_to_string(data.join("postmaster.pid"))?;
+        let pid =
+            pid.lines().next().and_then(|line| line.parse().ok()).context("PostgreSQL has no process")?;
+        self.join_cgroup("blkio", pid)?;
         let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
         Client::connect(&url, NoTls)?.batch_execute(TABLES)?;
         let port = self.start_server("orders", &["--database", &url])?;
@@ -247,20 +257,7 @@ impl Site {
                 self.locker = Some(client);
             }
             Fault::CpuHog => self.start_hog(&["--cpu", &level.to_string()], self.cores.server)?,
-            Fault::SlowDisk => {
-                let dir = self.dir.display().to_string();
-                let arguments = [
-                    "--hdd",
-                    &level.to_string(),
-                    "--hdd-opts",
-                    "fsync",
-                    "--hdd-bytes",
-                    "64M",
-                    "--temp-path",
-                    &dir,
-                ];
-                self.start_hog(&arguments, self.cores.generator)?;
-            }
+            Fault::SlowDisk => self.set_write_limit(level)?,
             Fault::CpuQuota => self.set_quota(&(level * 100).to_string())?,
             Fault::PacketLoss => {
                 let name = self.namespace.clone().unwrap_or_default();
@@ -296,7 +293,8 @@ impl Site {
             Fault::GcPauses | Fault::Lock | Fault::OwnCpu | Fault::LogStorm => self.set_java(fault, 0)?,
             Fault::SmallPool | Fault::StoppedGenerator => {}
             Fault::RowLocks => self.locker = None,
-            Fault::CpuHog | Fault::SlowDisk => self.end_hog(),
+            Fault::CpuHog => self.end_hog(),
+            Fault::SlowDisk => self.set_write_limit(0)?,
             Fault::CpuQuota => self.set_quota("-1")?,
             Fault::PacketLoss => {
                 self.hog = None;
@@ -325,6 +323,15 @@ impl Site {
     fn set_quota(&self, quota: &str) -> Result<()> {
         let group = self.cgroup.as_ref().context("no control group")?;
         Ok(fs::write(group.join("cpu.cfs_quota_us"), quota)?)
+    }
+
+    /// Limits the writes per second of PostgreSQL; 0 for no limit.
+    fn set_write_limit(&self, writes_per_s: u64) -> Result<()> {
+        let group = self.cgroup.as_ref().context("no control group")?;
+        let device = fs::metadata(&self.dir)?.dev();
+        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+        let limit = format!("{major}:{minor} {writes_per_s}");
+        Ok(fs::write(group.join("blkio.throttle.write_iops_device"), limit)?)
     }
 
     fn start_hog(&mut self, arguments: &[&str], core: usize) -> Result<()> {
