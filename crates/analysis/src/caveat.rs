@@ -396,7 +396,7 @@ impl Caveat {
             ),
             Caveat::DroppedByTool { tool, dropped } => Description::new(
                 format!(
-                    "{tool} reports {dropped} iterations that were due and not started; they are in no percentile"
+                    "{tool} reports {dropped} iterations that were due but not started; the percentiles exclude them"
                 ),
                 "allow more users in the tool, and treat the percentiles as lower bounds",
             ),

@@ -193,7 +193,7 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> BuildResult 
             match language.compile(&with_ones(&template)) {
                 Ok(compiled) => note_reads(arguments, &compiled),
                 Err(error) if error.is_unsupported() && !arguments.at_run_time() => {
-                    let hint = "checked with 1 in place of each ${…}; if the script calls vars.get(…) instead, its exact text is checked";
+                    let hint = "the script is checked with 1 in place of each ${…}; with vars.get(…) instead, its exact text is checked";
                     return Err(Problem {
                         kind: language.unsupported_kind(),
                         ..arguments.unsupported(error.to_string(), hint)

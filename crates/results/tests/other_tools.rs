@@ -65,7 +65,7 @@ fn dropped_iterations_are_the_first_doubt() {
     std::fs::write(&path, text).unwrap();
     let doubt = summary(&path).unwrap().doubt.unwrap();
     assert!(
-        doubt.starts_with("Doubt these numbers: k6 reports 9 iterations that were due and not started"),
+        doubt.starts_with("Doubt these numbers: k6 reports 9 iterations that were due but not started"),
         "{doubt}"
     );
 }
