@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use busyhour_analysis::thresholds::{Judge, StopOrder};
+use busyhour_analysis::thresholds::{Judge, ThresholdStop};
 use busyhour_compile::Started;
 use busyhour_engine::runner::{self, RunReport};
 use busyhour_export::{NowMs, ScrapeServer, TimeOrigin, UsersSoFar};
@@ -289,8 +289,8 @@ impl RunHandle {
             observers.emit(RunEvent::Notice(note.message.clone()));
         }
         // An earlier stop request takes precedence over the threshold as the recorded reason.
-        let is_threshold = |_: &StopOrder| end == RunEnd::StoppedByThreshold;
-        outcome.stopped_by = stopped_by.clone().filter(is_threshold).map(|order| order.text);
+        let is_threshold = |_: &ThresholdStop| end == RunEnd::StoppedByThreshold;
+        outcome.stopped_by = stopped_by.clone().filter(is_threshold).map(|stop| stop.text);
         let mut warnings = observers.end(end, || control.is_forced());
         warnings.iter().for_each(|failure| log.write(LogLevel::Warn, failure));
         drop(servers);

@@ -66,7 +66,7 @@ pub use finished::FinishedRun;
 pub use forecast::ARRIVALS_NARROW;
 pub use handle::RunHandle;
 pub use observer::{ObserverError, RunEnded, RunInfo, RunObserver};
-pub use order::{LoadState, Order, OrderHandler, OrderRefused, OrderSource, RunPhase};
+pub use order::{Command, CommandHandler, CommandRefused, CommandSource, LoadState, RunPhase};
 pub use plan_source::parse_and_compile;
 pub use prepare::{Launch, Prepared};
 pub use properties::{AssignmentError, LoadedProperties, PropertiesError, PropertySources, assignment};

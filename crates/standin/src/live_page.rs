@@ -48,7 +48,7 @@ impl LivePageClient {
     ///
     /// # Errors
     /// As for [`Self::ask`].
-    pub fn order(&self, body: &str) -> Result<String> {
+    pub fn send_command(&self, body: &str) -> Result<String> {
         let Self { address, token } = self;
         let head = format!("POST /order HTTP/1.1\r\nX-Busyhour-Token: {token}\r\nOrigin: http://{address}");
         self.ask(&head, body)
