@@ -72,14 +72,16 @@ pub enum GcCaveat {
         longest_s: f64,
     },
     /// Pauses in which the collector waited instead of working.
-    WaitingCollector {
+    #[serde(rename = "waiting_collector")]
+    CollectorWaited {
         /// Number of such pauses.
         count: u64,
         /// Sum of such pauses, s.
         paused_s: f64,
     },
     /// The log does not print the pauses of ZGC.
-    NoPausesOfCycles,
+    #[serde(rename = "no_pauses_of_cycles")]
+    CyclesWithoutPauses,
     /// Memory that concurrent collections freed is a lower bound.
     ConcurrentSizes,
     /// The capacity of the heap is estimated.
@@ -178,10 +180,10 @@ pub(crate) fn caveats(log: &GcLog, figures: &GcFigures, statistics: &GcStatistic
         found.push(GcCaveat::AllocationStalls { count: stalls.n as u64, longest_s: stalls.max_s });
     }
     if let Some(cpu) = log.cpu.filter(|cpu| cpu.waited > 0) {
-        found.push(GcCaveat::WaitingCollector { count: cpu.waited, paused_s: cpu.waited_s });
+        found.push(GcCaveat::CollectorWaited { count: cpu.waited, paused_s: cpu.waited_s });
     }
     if figures.lacks_pauses {
-        found.push(GcCaveat::NoPausesOfCycles);
+        found.push(GcCaveat::CyclesWithoutPauses);
     }
     if log
         .events
@@ -364,8 +366,8 @@ impl fmt::Display for GcCaveat {
                 counted(count, "time", "times"),
                 1000.0 * longest_s
             ),
-            GcCaveat::WaitingCollector { count, paused_s } => f.write_str(&waiting_text(count, paused_s)),
-            GcCaveat::NoPausesOfCycles => f.write_str(
+            GcCaveat::CollectorWaited { count, paused_s } => f.write_str(&waiting_text(count, paused_s)),
+            GcCaveat::CyclesWithoutPauses => f.write_str(
                 "the log has the cycles of ZGC but not their pauses; log `gc,gc+phases` or `gc*` for pauses and throughput",
             ),
             GcCaveat::ConcurrentSizes => f.write_str(

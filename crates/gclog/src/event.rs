@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::size::Sizes;
+use crate::size::SizeChange;
 use crate::stamp::LineStamp;
 
 /// A garbage collector of HotSpot.
@@ -146,19 +146,19 @@ impl EventKind {
 
 /// The sizes of the parts of a heap at an event.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Spaces {
+pub struct GenerationSizes {
     /// The young generation: eden and survivors.
-    pub young: Option<Sizes>,
+    pub young: Option<SizeChange>,
     /// The old generation, with humongous regions.
-    pub old: Option<Sizes>,
+    pub old: Option<SizeChange>,
     /// Metaspace, or the permanent generation up to JDK 7.
-    pub metaspace: Option<Sizes>,
+    pub metaspace: Option<SizeChange>,
     /// Whether only generations that were collected have sizes, as in logs up to JDK 8. Unified logs print the sizes of all
     /// generations.
     pub collected_only: bool,
 }
 
-impl Spaces {
+impl GenerationSizes {
     /// The number of generations with sizes.
     #[must_use]
     pub fn count(&self) -> usize {
@@ -187,9 +187,9 @@ pub struct GcEvent {
     /// For a cycle of ZGC, the sum of the pauses it contains, s. Absent if the log does not print pauses.
     pub cycle_pauses_s: Option<f64>,
     /// The heap before and after, if the log prints it.
-    pub heap: Option<Sizes>,
+    pub heap: Option<SizeChange>,
     /// The generations, if the log prints them.
-    pub spaces: Option<Box<Spaces>>,
+    pub spaces: Option<Box<GenerationSizes>>,
     /// Whether objects could not be moved for lack of free memory: to-space exhausted, evacuation or promotion failed,
     /// or a concurrent collection that did not finish in time.
     pub is_failure: bool,

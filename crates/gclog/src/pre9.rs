@@ -158,7 +158,7 @@ impl Pre9Reader {
     fn detail(&mut self, line: &str, log: &mut LogBuilder) -> LineClass {
         let Some(event) = &mut self.held else { return LineClass::Detail };
         match spaces::detail_line(line) {
-            DetailLine::Sizes { heap, spaces } => {
+            DetailLine::SizeChange { heap, spaces } => {
                 event.heap = Some(heap);
                 if let Some(found) = spaces {
                     event.spaces = Some(Box::new(found));

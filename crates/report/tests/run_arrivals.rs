@@ -1,7 +1,7 @@
 //! Tests the verdict on a run's arrivals, which is computed from its record.
 
 use busyhour_analysis::arrivals::{ArrivalVerdict, JudgedStarts};
-use busyhour_arrivals::{Arrival, ArrivalProcess, Changes, RateChange};
+use busyhour_arrivals::{Arrival, ArrivalProcess, RateChange, ScheduleChanges};
 use busyhour_record::{
     MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig, RunDir,
 };
@@ -270,7 +270,7 @@ fn a_run_stopped_in_its_ramp_is_compared_with_the_offered_part() {
 fn a_load_changed_during_the_run_is_judged_by_the_changed_request() {
     let text = "poisson(500/s) for 40s";
     let s = |seconds: u64| seconds * 1_000 * MS;
-    let mut changes = Changes::default();
+    let mut changes = ScheduleChanges::default();
     changes.change_rate(RateChange { at_ns: s(10), factor: 3.0 });
     changes.pause(s(20), s(25));
     changes.change_rate(RateChange { at_ns: s(30), factor: 0.5 });

@@ -11,7 +11,7 @@ mod write;
 use std::borrow::Cow;
 
 use busyhour_limits::{Limit, exceeded};
-use busyhour_slices::away;
+use busyhour_slices::run_on_other_thread;
 use uppsala::{Document, NodeKind, Parser, ParserLimit, QName};
 
 use document::elements;
@@ -55,8 +55,8 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 /// # Errors
 /// The document is not well-formed (the error is the message of Java's parser) or exceeds a limit.
 pub fn read(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, XmlError> {
-    let document = away(text.len(), || parse_document(text, options));
-    // Counted here, because `away` may run the closure on another thread, which has its own counts.
+    let document = run_on_other_thread(text.len(), || parse_document(text, options));
+    // Counted here, because `run_on_other_thread` may run the closure on another thread, which has its own counts.
     match &document {
         Err(XmlError::TooDeep(_)) => exceeded(Limit::XmlDepth),
         Err(XmlError::TooManyAttributes(_)) => exceeded(Limit::XmlAttributes),

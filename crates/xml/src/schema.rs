@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use busyhour_limits::{Limit, exceeded};
-use busyhour_slices::away;
+use busyhour_slices::run_on_other_thread;
 use uppsala::parser::DEFAULT_MAX_DEPTH;
 use uppsala::{Document, ErrorKind, NodeId, ParserLimit, ValidationError, XsdValidator, budget};
 
@@ -75,8 +75,9 @@ impl Schema {
     /// # Errors
     /// The message of JMeter's XML Schema Assertion for the first error.
     pub fn check(&self, text: &str) -> Result<(), XmlError> {
-        // `away` may run the closure on another thread, and each thread has its own counts of exceeded limits.
-        let (outcome, counts) = away(text.len(), || (self.validate(text), busyhour_limits::take()));
+        // `run_on_other_thread` may run the closure on another thread, and each thread has its own counts of exceeded limits.
+        let (outcome, counts) =
+            run_on_other_thread(text.len(), || (self.validate(text), busyhour_limits::take()));
         busyhour_limits::add(&counts);
         outcome
     }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use busyhour_arrivals::{ArrivalProcess, Changes, RateChange};
+use busyhour_arrivals::{ArrivalProcess, RateChange, ScheduleChanges};
 use busyhour_program::clock::Clock;
 use busyhour_program::controller::{ControllerKind, TransactionSettings};
 use busyhour_program::open::{NoFreeUser, OpenWorkload};
@@ -414,7 +414,7 @@ fn arrivals_follow_rate_changes_and_pauses_to_the_nanosecond() {
     let ran = run(plan, workload(text, vec![(0, 1.0)], NoFreeUser::Grow(4_000)), (0, 4_000));
     let posted = posted.lock().unwrap();
     let at = |change: usize| posted[change].at.since(Nanos(S));
-    let mut changes = Changes::default();
+    let mut changes = ScheduleChanges::default();
     changes.change_rate(RateChange { at_ns: at(0), factor: 2.5 });
     changes.change_rate(RateChange { at_ns: at(2), factor: 0.5 });
     changes.pause(at(1), at(3));

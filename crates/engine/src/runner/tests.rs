@@ -466,7 +466,7 @@ fn a_forced_end_abandons_a_core_that_waits_for_an_evaluation() {
         let core = user.core.as_ref().map_or(0, |core| core.index());
         if core == 1 && user.iteration == 3 {
             user.run.force_end();
-            let _ = busyhour_slices::away(1 << 20, || blocked_for_ever.lock().unwrap().recv());
+            let _ = busyhour_slices::run_on_other_thread(1 << 20, || blocked_for_ever.lock().unwrap().recv());
         }
         Act::Sleep(1_000_000)
     });

@@ -4,7 +4,7 @@ use super::message::{Ending, EventSizes, Message};
 use super::open::OpenCollections;
 use crate::event::{Collector, EventKind, GcEvent};
 use crate::log::LogBuilder;
-use crate::size::{SharedSizes, Sizes};
+use crate::size::{SharedSizes, SizeChange};
 use crate::stamp::LineStamp;
 
 /// The kind of the event with a name, or `None` if the text is not an event.
@@ -96,7 +96,7 @@ pub(crate) fn push(
     log.push(event);
 }
 
-fn plain(sizes: EventSizes) -> Sizes {
+fn plain(sizes: EventSizes) -> SizeChange {
     match sizes {
         EventSizes::Plain(sizes) => sizes,
         EventSizes::Shared(shared) => shared.sizes,
@@ -104,9 +104,9 @@ fn plain(sizes: EventSizes) -> Sizes {
 }
 
 /// The sizes of a cycle of ZGC. Without details, the log has no capacity, only shares of the maximum heap.
-fn with_capacity(shared: &SharedSizes, capacity_kib: Option<i64>, log: &mut LogBuilder) -> Sizes {
+fn with_capacity(shared: &SharedSizes, capacity_kib: Option<i64>, log: &mut LogBuilder) -> SizeChange {
     let capacity_kib = capacity_kib.or_else(|| log.estimated_capacity(shared));
-    Sizes { capacity_kib, ..shared.sizes }
+    SizeChange { capacity_kib, ..shared.sizes }
 }
 
 /// The cause that the groups of a name state, and whether they state a failure.
