@@ -40,7 +40,7 @@ pub(crate) fn package<'p>(
     let mut before = surroundings::pre_processors(context, &outermost);
     let after = surroundings::post_processors(context, &outermost);
     let assertions = surroundings::assertions(context, &outermost);
-    let listening = listening(context, stack);
+    let listening = sample_receivers(context, stack);
     let mut keep = listening.keep;
     if let SamplerKind::Protocol(AnySampler::Http(http)) = &kind {
         keep = keep.union(http.keep());
@@ -124,7 +124,7 @@ fn other(sampler: impl OtherSampler + 'static) -> SamplerKind<AnySampler> {
 }
 
 /// The elements that receive the samples of a sampler: listeners, and actions after failures.
-struct Listening {
+struct SampleReceivers {
     files: Vec<usize>,
     files_in_transaction: Option<u32>,
     sample_listeners: SampleListeners,
@@ -133,7 +133,7 @@ struct Listening {
     keep: Retention,
 }
 
-fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
+fn sample_receivers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> SampleReceivers {
     let files = surroundings::result_files(context, stack);
     let mut keep = context.outputs.retention_for(&files);
     let all = surroundings::sample_listeners(context, stack);
@@ -160,7 +160,7 @@ fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
         }
     }
     let on_failure = handlers.into_iter().filter_map(|handler| failure_action(context, handler)).collect();
-    Listening {
+    SampleReceivers {
         files,
         files_in_transaction,
         sample_listeners: SampleListeners { all, in_transaction },
@@ -177,7 +177,7 @@ fn open_request<'p>(
     http: &mut HttpSampler,
     before: &[Arc<dyn Processor>],
 ) -> Box<[Arc<dyn Processor>]> {
-    http.is_open = true;
+    http.is_accessed_by_scripts = true;
     if http.cookies.is_some() {
         http.shared.shows_cookies_to_scripts.store(true, Ordering::Relaxed);
     }

@@ -5,7 +5,9 @@ mod generated_parts;
 
 use busyhour_functions::{ProblemKind, parse};
 use busyhour_limits::Limit;
-use busyhour_limits::repeated::{COUNTS, FEWER, Repeated, check_generated, counts_at, read_counts};
+use busyhour_limits::repeated::{
+    COUNTS, COUNTS_UNOPTIMIZED, Repeated, check_generated, counts_at, read_counts,
+};
 use busyhour_program::symbols::Symbols;
 use generated_parts::world::World;
 
@@ -82,7 +84,7 @@ fn problems_of_a_text_are_limited() {
         (ProblemKind::Invalid, repeated("${__P", "(${__P", "")),
     ];
     for (kind, input) in inputs {
-        read_counts(&[input], &FEWER, |input, count, text| {
+        read_counts(&[input], &COUNTS_UNOPTIMIZED, |input, count, text| {
             let problems = parse(text, &mut Symbols::default()).expect_err("a problem");
             assert!(problems.iter().all(|problem| problem.kind == kind), "{input:?}: {:?}", problems[0]);
             assert!(problems.len() <= 100.min(count), "{count} parts: {input:?}");
@@ -110,7 +112,7 @@ fn calls_that_are_nested_too_deeply_are_one_problem() {
 
 #[test]
 fn texts_in_texts_are_limited() {
-    read_counts(&[repeated("", "${__eval(\\${v})}", "")], &FEWER, |_, count, text| {
+    read_counts(&[repeated("", "${__eval(\\${v})}", "")], &COUNTS_UNOPTIMIZED, |_, count, text| {
         let mut world = World::new();
         world.user.variables.set("v", "x");
         let found = world.evaluate(text).len();

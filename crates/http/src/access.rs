@@ -50,10 +50,12 @@ impl Processor for ScriptAccess {
         if let Some(headers) = headers_of_scripts(&self.sampler, user) {
             access.sampler_mut().headers = headers;
         }
-        if let Some(left) = user.peek_state::<RemainingArguments>(self.state).and_then(|left| left.clone()) {
+        if let Some(left) =
+            user.existing_state::<RemainingArguments>(self.state).and_then(|left| left.clone())
+        {
             access.sampler_mut().arguments = left;
         }
-        busyhour_request::open(user, Box::new(access));
+        busyhour_request::give_script_access(user, Box::new(access));
         if let Some(lent) = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<ScriptData>()) {
             for jar in lent.jars.iter_mut().filter(|jar| jar.clears_each_sample()) {
                 jar.begin_sample();
@@ -79,7 +81,7 @@ struct Access {
 
 /// The sampler and the label as changed by scripts; `None` for those that are unchanged.
 pub(crate) fn changed(user: &UserState) -> (Option<Arc<HttpSampler>>, Option<Template>) {
-    let Some(access) = busyhour_request::opened::<Access>(user) else { return (None, None) };
+    let Some(access) = busyhour_request::accessed_sampler::<Access>(user) else { return (None, None) };
     (access.is_changed.then(|| Arc::clone(&access.sampler)), access.is_renamed.then(|| access.name.clone()))
 }
 
@@ -352,7 +354,7 @@ impl RequestAccess for ScriptedRequest<'_> {
         self.access.sampler_mut().headers = headers;
     }
 
-    fn set_header_manager(&mut self, headers: Vec<(String, String)>) {
+    fn merge_headers(&mut self, headers: Vec<(String, String)>) {
         let mut all = self.headers().unwrap_or_default();
         let merges = !all.is_empty();
         for (name, value) in headers {

@@ -45,11 +45,11 @@ impl Protocol for HttpSampler {
         let shows_cookies = self.shared.shows_cookies_to_scripts.load(Ordering::Relaxed);
         if shows_cookies {
             access::apply_cookies_of_scripts(session, user);
-            if !self.is_open {
+            if !self.is_accessed_by_scripts {
                 access::begin_sample(session);
             }
         }
-        if self.is_open {
+        if self.is_accessed_by_scripts {
             let (own, name) = access::changed(user);
             let (own, label) = (own.as_deref().unwrap_or(self), name.as_ref().unwrap_or(label));
             let own = Box::new(modified(own, user));

@@ -13,7 +13,7 @@ use busyhour_slices::wait_for;
 use crate::connection::Connection;
 use crate::dial::ConnectOptions;
 use crate::failure::Failure;
-use crate::limits::BODY_BYTES_KEPT_MAX;
+use crate::limits::BODY_BYTES_RETAINED_MAX;
 use crate::origin::Origin;
 use crate::plain::connect_plainly;
 use crate::proxy::java_uses_proxy;
@@ -331,10 +331,10 @@ impl Sink for ResponseCollector {
 
     fn body(&mut self, piece: &[u8]) -> Result<(), Failure> {
         let body = &mut self.response.body;
-        if body.len() + piece.len() > BODY_BYTES_KEPT_MAX {
+        if body.len() + piece.len() > BODY_BYTES_RETAINED_MAX {
             body.clear();
             body.shrink_to_fit();
-            let message = format!("the body is longer than {} MiB", BODY_BYTES_KEPT_MAX >> 20);
+            let message = format!("the body is longer than {} MiB", BODY_BYTES_RETAINED_MAX >> 20);
             return Err(Failure::limited(Limit::BodyBytes, "java.io.IOException", message));
         }
         self.response.memory.append(body, piece).map_err(|no_memory| {

@@ -3,7 +3,7 @@
 
 use busyhour_jsonpath::{JsonPath, Value, read};
 use busyhour_limits::Limit;
-use busyhour_limits::repeated::{FEWER, Repeated, counts_at, read_all, read_counts};
+use busyhour_limits::repeated::{COUNTS_UNOPTIMIZED, Repeated, counts_at, read_all, read_counts};
 
 const fn repeated(before: &'static str, part: &'static str, after: &'static str) -> Repeated<'static> {
     Repeated { before, part, after }
@@ -75,11 +75,11 @@ fn values_of_many_parts_are_found_or_limited() {
     // Parsing a million objects takes 15 s in a build without optimization.
     for (path, input, expected) in cases {
         let path = JsonPath::compile(path).expect("a path");
-        read_counts(std::slice::from_ref(input), &FEWER, |_, count, text| {
+        read_counts(std::slice::from_ref(input), &COUNTS_UNOPTIMIZED, |_, count, text| {
             let document = read(text).expect("a document");
             let found = path.find_all(&document).map(|found| found.len());
             let limits = busyhour_limits::take();
-            if count == FEWER[2] && found.is_err() {
+            if count == COUNTS_UNOPTIMIZED[2] && found.is_err() {
                 assert_eq!(limits, [(Limit::JsonPathSteps, 1)], "{}", path.text());
             } else {
                 assert_eq!((found.ok(), limits), (Some(expected(count)), vec![]), "{count}: {}", path.text());
@@ -144,7 +144,7 @@ fn paths_of_many_parts_are_compiled_or_rejected() {
         (repeated("$[?(@.a =~ /", "a|", "/)]"), 10_000),
     ];
     for (input, compiled_max) in inputs {
-        read_counts(&[input], &FEWER, |input, count, text| match JsonPath::compile(text) {
+        read_counts(&[input], &COUNTS_UNOPTIMIZED, |input, count, text| match JsonPath::compile(text) {
             Ok(path) => {
                 let document = read("{\"a\":{\"a\":[1,2]}}").expect("a document");
                 let _ = path.find_all(&document);

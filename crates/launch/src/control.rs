@@ -121,7 +121,7 @@ impl RunControl {
         let stop = self.requested();
         if stop != Stop::No {
             self.stop_run(stop);
-            self.emit(RunEvent::StopRequested { at_once: stop == Stop::Now });
+            self.emit(RunEvent::StopRequested { is_immediate: stop == Stop::Now });
         }
     }
 
@@ -268,7 +268,7 @@ impl RunControl {
             }
             _ => self.request(),
         };
-        self.emit(RunEvent::StopRequested { at_once: stop == Stop::Now });
+        self.emit(RunEvent::StopRequested { is_immediate: stop == Stop::Now });
         self.emit(RunEvent::PhaseChanged(RunPhase::Stopping));
     }
 }

@@ -23,7 +23,7 @@ pub enum RunEvent {
     /// A stop of the run was requested.
     StopRequested {
         /// Whether requests in flight are abandoned.
-        at_once: bool,
+        is_immediate: bool,
     },
     /// The grace period is over, and the end of the run is forced.
     GraceOver {

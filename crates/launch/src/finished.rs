@@ -15,7 +15,7 @@ use busyhour_results::{
 use busyhour_sample::{IntervalCounts, RunEnd, RunTotals};
 
 use crate::files::make_private;
-use crate::users::UsersNow;
+use crate::users::RunUserCounts;
 
 /// A run that has ended. Its directory is complete.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct FinishedRun {
     /// The counts of the whole run, as JMeter's summary counts them.
     pub all_intervals: IntervalCounts,
     /// The numbers of users at the end.
-    pub users: UsersNow,
+    pub users: RunUserCounts,
 }
 
 impl FinishedRun {
@@ -82,7 +82,7 @@ pub(crate) struct RecordedRun<'r> {
     pub(crate) is_empty_share: bool,
     pub(crate) last_interval: IntervalCounts,
     pub(crate) all_intervals: IntervalCounts,
-    pub(crate) users: UsersNow,
+    pub(crate) users: RunUserCounts,
 }
 
 /// Removes the files that observers announced but did not write from the manifest. An observer may find nothing to observe, for example

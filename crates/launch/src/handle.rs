@@ -27,7 +27,7 @@ use crate::prepare::{Prepared, unread};
 use crate::seconds::Seconds;
 use crate::supervision::{Deadlines, Supervisor};
 use crate::system;
-use crate::users::UsersNow;
+use crate::users::RunUserCounts;
 
 /// The property with the maximum number of bytes of all response bodies in the process.
 const BODY_MEMORY_PROPERTY: &str = "busyhour.body_memory";
@@ -252,8 +252,8 @@ impl RunHandle {
 
     /// The numbers of users now.
     #[must_use]
-    pub fn users(&self) -> UsersNow {
-        UsersNow::of(&self.prepared.started.shared)
+    pub fn users(&self) -> RunUserCounts {
+        RunUserCounts::of(&self.prepared.started.shared)
     }
 
     /// The counts since the last call, and those of the whole run, for JMeter's summary lines.
@@ -328,7 +328,7 @@ impl RunHandle {
             is_empty_share,
             last_interval,
             all_intervals,
-            users: UsersNow::of(&started.shared),
+            users: RunUserCounts::of(&started.shared),
         };
         recorded.finish()
     }

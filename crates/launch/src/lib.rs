@@ -74,4 +74,4 @@ pub use replay_times::{ReplayCause, ReplayError, resolve_replays};
 pub use request::{ExistingResults, RunRequest};
 pub use url_plan::{GeneratedPlan, UrlPlan, UrlUsers};
 pub use url_plan_error::UrlPlanError;
-pub use users::UsersNow;
+pub use users::RunUserCounts;

@@ -56,7 +56,7 @@ use crate::variables::Slot;
 /// }
 ///
 /// # let clock = busyhour_program::clock::Clock::manual(0);
-/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::still(&clock), 0);
+/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::run_with_stopped_clock(&clock), 0);
 /// let call = Segment::Function(Arc::new(Counter { state: StateId(0) }));
 /// let template = Template::new("order ${__counter()}", vec![Segment::Text("order ".into()), call]);
 /// assert_eq!(template.text(&mut user), "order 1");
@@ -206,7 +206,7 @@ impl UserState {
 mod tests {
     use super::*;
     use crate::clock::Clock;
-    use crate::testing::{lone_user, shared_with, still};
+    use crate::testing::{lone_user, run_with_stopped_clock, shared_with};
     use crate::variables::{Names, VariableValue};
 
     /// A function that appends the number of its calls for this user.
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_new_result_is_empty_and_reuses_its_buffers() {
         let clock = Clock::manual(0);
-        let mut user = lone_user(&still(&clock), 0);
+        let mut user = lone_user(&run_with_stopped_clock(&clock), 0);
         user.begin_result(&Template::literal("first label"), Nanos(1));
         user.result.outcome.code.push_str("500");
         user.result.body.extend_from_slice(&[0; 100_000]);

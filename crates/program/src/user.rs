@@ -175,7 +175,7 @@ impl UserState {
     }
 
     /// An element's private state if it exists.
-    pub fn peek_state<T: Any>(&mut self, id: StateId) -> Option<&mut T> {
+    pub fn existing_state<T: Any>(&mut self, id: StateId) -> Option<&mut T> {
         self.states[id.0 as usize].as_mut()?.downcast_mut()
     }
 
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
     use crate::clock::Clock;
-    use crate::testing::{SEED, lone_user, shared_with, still};
+    use crate::testing::{SEED, lone_user, run_with_stopped_clock, shared_with};
     use crate::variables::Names;
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn an_iteration_does_not_depend_on_the_random_choices_of_the_previous_one() {
-        let shared = still(&Clock::manual(0));
+        let shared = run_with_stopped_clock(&Clock::manual(0));
         let drawn_in_third = |before: usize| {
             let mut user = lone_user(&shared, 3);
             for _ in 0..3 {
@@ -276,9 +276,9 @@ mod tests {
         let mut name = String::new();
         user.thread_name(&mut name);
         assert_eq!(name, "group 2 2-5");
-        assert_eq!(user.peek_state::<u8>(StateId(1)), None);
+        assert_eq!(user.existing_state::<u8>(StateId(1)), None);
         *user.state(StateId(1), || 1_u8) += 1;
-        assert_eq!(user.peek_state(StateId(1)), Some(&mut 2_u8));
-        assert_eq!(user.peek_state::<u8>(StateId(0)), None);
+        assert_eq!(user.existing_state(StateId(1)), Some(&mut 2_u8));
+        assert_eq!(user.existing_state::<u8>(StateId(0)), None);
     }
 }

@@ -8,12 +8,12 @@ pub const RESPONSE_BYTES_MAX: usize = 64 << 20;
 
 /// The received part of a response, within the limits of one response and of all users' responses.
 #[derive(Default)]
-pub(crate) struct Received {
+pub(crate) struct LimitedResponse {
     pub bytes: Vec<u8>,
     pub memory: BodyMemory,
 }
 
-impl Received {
+impl LimitedResponse {
     /// Appends received bytes.
     ///
     /// # Errors
