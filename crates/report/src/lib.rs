@@ -25,6 +25,7 @@ mod capacity_plot;
 mod capacity_table;
 mod capacity_words;
 mod caveat_rank;
+mod claims;
 mod comparison_change;
 mod comparison_csv;
 mod comparison_power;
@@ -65,6 +66,7 @@ mod written;
 
 pub use arrival_plots::{PlotFile, arrival_plots};
 pub use capacity_table::{capacity_table, judgement_table, refusal_text, service_law_table};
+pub use claims::{Claim, ClaimInterval, claims, summary_json};
 pub use comparison_csv::comparison_csv;
 pub use comparison_power::power_table;
 pub use comparison_table::{ComparisonShow, comparison_percent, comparison_table};
