@@ -43,14 +43,14 @@ pub(crate) fn package<'p>(
     let listening = sample_receivers(context, stack);
     let mut keep = listening.keep;
     if let SamplerKind::Protocol(AnySampler::Http(http)) = &kind {
-        keep = keep.union(http.keep());
+        keep = keep.union(http.retention());
     }
     let processors = before.iter().chain(&after).chain(&listening.sample_listeners.all);
     for processor in processors.clone() {
-        keep = keep.union(processor.keep());
+        keep = keep.union(processor.retention());
     }
     for assertion in &assertions {
-        keep = keep.union(assertion.keep());
+        keep = keep.union(assertion.retention());
     }
     if let SamplerKind::Protocol(AnySampler::Http(http)) = &mut kind
         && processors.into_iter().any(|processor| processor.accesses_request())
@@ -156,7 +156,7 @@ fn sample_receivers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> SampleR
         let rest: Vec<_> = files.iter().copied().filter(|file| !of_transaction.contains(file)).collect();
         files_in_transaction = (!rest.is_empty()).then(|| context.outputs.set(rest));
         for assertion in surroundings::assertions(context, &around_transaction) {
-            keep = keep.union(assertion.keep());
+            keep = keep.union(assertion.retention());
         }
     }
     let on_failure = handlers.into_iter().filter_map(|handler| failure_action(context, handler)).collect();

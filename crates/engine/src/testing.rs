@@ -221,7 +221,7 @@ pub(crate) fn program(groups: Vec<Group<Fake>>) -> Program<Fake> {
 }
 
 /// The outcome of [`run_on`].
-pub(crate) struct RunOutcome {
+pub(crate) struct TestRun {
     pub(crate) report: RunReport,
     pub(crate) totals: RunTotals,
     pub(crate) shared: Arc<RunShared>,
@@ -229,7 +229,7 @@ pub(crate) struct RunOutcome {
 }
 
 /// Runs a program on `cores` cores.
-pub(crate) fn run_on(cores: usize, program: Program<Fake>) -> RunOutcome {
+pub(crate) fn run_on(cores: usize, program: Program<Fake>) -> TestRun {
     run_recorded(cores, program, SEED, RecorderConfig::default())
 }
 
@@ -239,14 +239,14 @@ pub(crate) fn run_recorded(
     program: Program<Fake>,
     seed: u64,
     config: RecorderConfig,
-) -> RunOutcome {
+) -> TestRun {
     let (shared, log) = shared_with(Clock::start(), seed, program.groups.len(), Names::default(), 4);
     let labels = Labels::new();
     let (recorder, writers) = Recorder::start(recorder_config(cores, &labels, config)).unwrap();
     let report = run(&Arc::new(program), &shared, &labels, writers).unwrap();
     let totals = recorder.finish();
     let log = log.lock().unwrap().clone();
-    RunOutcome { report, totals, shared, log }
+    TestRun { report, totals, shared, log }
 }
 
 /// Settings of the recorder for `cores` cores.

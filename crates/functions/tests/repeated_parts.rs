@@ -58,7 +58,7 @@ fn texts_of_many_parts_take_linear_time() {
                 assert_eq!(compiled.len(), expected, "{count} parts: {input:?} {compiled:.100}");
             }
             assert!(world.evaluate(text) == compiled, "{count} parts: {input:?}");
-            assert_eq!(busyhour_limits::take(), [], "{count} parts: {input:?}");
+            assert_eq!(busyhour_limits::take_counts(), [], "{count} parts: {input:?}");
         });
     }
 }
@@ -116,7 +116,7 @@ fn texts_in_texts_are_limited() {
         let mut world = World::new();
         world.user.variables.set("v", "x");
         let found = world.evaluate(text).len();
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         if count < COUNTS[1] {
             assert_eq!((found, limits), (count, vec![]));
         } else {
@@ -140,7 +140,7 @@ fn variables_of_many_parts_are_set() {
         assert_eq!(world.user.variables.get(&format!("part_{count}")), Some("a"));
         assert_eq!(world.render(&templates[2]).len(), 3 * count);
         let all = world.render(&templates[1]);
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         if count == COUNTS[2] {
             assert_eq!((all.as_str(), limits), ("", vec![(Limit::MatchBytes, 1)]));
         } else {
@@ -160,7 +160,7 @@ fn matches_that_overlap_are_limited() {
     world.user.variables.set("text", &"a".repeat(1_000_000));
     for (template, limit) in templates.iter().zip([Limit::MatchBytes, Limit::TextBytes]) {
         let found = world.render(template);
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         assert!(found.is_empty(), "{limit:?}");
         assert!(limits == [(limit, 1)] || limits == [(Limit::RegexSteps, 1)], "{limits:?}");
     }

@@ -32,7 +32,8 @@ pub enum GcCaveat {
         busy_percent: f64,
     },
     /// Full collections freed almost nothing.
-    FullFreedLittle {
+    #[serde(rename = "full_freed_little")]
+    FullCollectionsFreedLittle {
         /// Number of such collections.
         count: u64,
         /// Number of all full collections.
@@ -43,7 +44,8 @@ pub enum GcCaveat {
         pause_s: f64,
     },
     /// Figures of full collections are based on few collections.
-    FewFull {
+    #[serde(rename = "few_full")]
+    FewFullCollections {
         /// Number of full collections.
         count: u64,
     },
@@ -264,10 +266,10 @@ fn full_caveats(log: &GcLog, figures: &GcFigures, found: &mut Vec<GcCaveat>) {
     }
     if let Some((share, pause_s)) = worst {
         let freed_percent = 100.0 * share;
-        found.push(GcCaveat::FullFreedLittle { count: little, of, freed_percent, pause_s });
+        found.push(GcCaveat::FullCollectionsFreedLittle { count: little, of, freed_percent, pause_s });
     }
     if of < FULL_FEW {
-        found.push(GcCaveat::FewFull { count: of });
+        found.push(GcCaveat::FewFullCollections { count: of });
     }
     let is_explicit = |cause: &str| EXPLICIT.contains(&cause);
     let count = full().filter(|event| log.cause(event).is_some_and(is_explicit)).count() as u64;
@@ -341,10 +343,10 @@ impl fmt::Display for GcCaveat {
             GcCaveat::IdleTime { idle_percent, shortest_s, throughput_percent, busy_percent } => {
                 f.write_str(&idle_text(idle_percent, shortest_s, throughput_percent, busy_percent))
             }
-            GcCaveat::FullFreedLittle { count, of, freed_percent, pause_s } => {
+            GcCaveat::FullCollectionsFreedLittle { count, of, freed_percent, pause_s } => {
                 f.write_str(&full_freed_little_text(count, of, freed_percent, pause_s))
             }
-            GcCaveat::FewFull { count } => write!(
+            GcCaveat::FewFullCollections { count } => write!(
                 f,
                 "figures of full collections are based on {} only",
                 counted(count, "collection", "collections")

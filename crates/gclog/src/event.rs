@@ -69,7 +69,7 @@ pub enum EventKind {
     /// A short pause inside a cycle of ZGC. The cycle also contains its duration.
     CyclePause,
     /// A collection of ZGC that runs concurrently with the application.
-    Cycle,
+    ZgcCycle,
     /// A minor collection of generational ZGC.
     MinorCycle,
     /// A major collection of generational ZGC.
@@ -79,7 +79,7 @@ pub enum EventKind {
     /// The end of a concurrent phase or cycle.
     Concurrent,
     /// A safepoint that is not contained in a pause: `Total time for which application threads were stopped`.
-    Stopped,
+    Safepoint,
     /// The use of the heap, without a collection (Epsilon).
     HeapUse,
     /// One thread waited for free memory (ZGC). The application as a whole did not stop.
@@ -101,12 +101,12 @@ impl EventKind {
             EventKind::Cleanup => "cleanup",
             EventKind::ShortPause => "short pause",
             EventKind::CyclePause => "pause of a cycle",
-            EventKind::Cycle => "cycle",
+            EventKind::ZgcCycle => "cycle",
             EventKind::MinorCycle => "minor cycle",
             EventKind::MajorCycle => "major cycle",
             EventKind::ConcurrentStart => "concurrent phase starts",
             EventKind::Concurrent => "concurrent phase",
-            EventKind::Stopped => "safepoint",
+            EventKind::Safepoint => "safepoint",
             EventKind::HeapUse => "heap use",
             EventKind::AllocationStall => "allocation stall",
         }
@@ -126,12 +126,12 @@ impl EventKind {
             | EventKind::Cleanup
             | EventKind::ShortPause
             | EventKind::CyclePause => true,
-            EventKind::Cycle
+            EventKind::ZgcCycle
             | EventKind::MinorCycle
             | EventKind::MajorCycle
             | EventKind::ConcurrentStart
             | EventKind::Concurrent
-            | EventKind::Stopped
+            | EventKind::Safepoint
             | EventKind::HeapUse
             | EventKind::AllocationStall => false,
         }
@@ -140,7 +140,7 @@ impl EventKind {
     /// Whether the event is a whole collection of ZGC.
     #[must_use]
     pub fn is_cycle(self) -> bool {
-        matches!(self, EventKind::Cycle | EventKind::MinorCycle | EventKind::MajorCycle)
+        matches!(self, EventKind::ZgcCycle | EventKind::MinorCycle | EventKind::MajorCycle)
     }
 }
 

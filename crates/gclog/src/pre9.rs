@@ -83,7 +83,7 @@ impl Pre9Reader {
         if let Some(collector) = collector {
             log.collector(collector);
         }
-        if event.event.kind == EventKind::Stopped {
+        if event.event.kind == EventKind::Safepoint {
             // The safepoint contains the pause before it, which must be added first.
             self.release(log);
         }

@@ -188,7 +188,7 @@ fn split_id(message: &str) -> Option<(Option<u64>, &str)> {
 fn fact(text: &str, stamp: LineStamp, log: &mut LogBuilder) -> Option<LineClass> {
     if let Some(rest) = text.strip_prefix("Total time for which application threads were stopped: ") {
         let Some((stopped_s, _)) = duration_s(rest) else { return Some(LineClass::Damaged) };
-        let mut event = GcEvent::new(EventKind::Stopped, stamp);
+        let mut event = GcEvent::new(EventKind::Safepoint, stamp);
         event.duration_s = Some(stopped_s);
         log.push(event);
         return Some(LineClass::Event);

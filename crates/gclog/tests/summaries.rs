@@ -234,11 +234,12 @@ fn a_full_collection_that_freed_nothing_is_reported() {
         "[1.0s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 90M->50M(96M) 5.000ms
 [400.0s][info][gc] GC(1) Pause Full (G1 Compaction Pause) 92M->91M(96M) 450.000ms",
     );
-    let sentence = caveat(&found, |caveat| matches!(caveat, GcCaveat::FullFreedLittle { .. })).unwrap();
+    let sentence =
+        caveat(&found, |caveat| matches!(caveat, GcCaveat::FullCollectionsFreedLittle { .. })).unwrap();
     assert!(sentence.starts_with(
         "1 of 1 full collections freed almost nothing (the worst 1.1 % of the used heap in 0.45 s)"
     ));
-    assert!(caveat(&found, |caveat| *caveat == GcCaveat::FewFull { count: 1 }).is_some());
+    assert!(caveat(&found, |caveat| *caveat == GcCaveat::FewFullCollections { count: 1 }).is_some());
     assert_eq!(caveat(&found, |caveat| matches!(caveat, GcCaveat::ShortLog { .. })), None);
     assert_eq!(caveat(&found, |caveat| matches!(caveat, GcCaveat::ExplicitFull { .. })), None);
     assert!(

@@ -25,7 +25,7 @@ impl Protocol for HttpSampler {
     fn iteration_started(session: &mut HttpSession, user: &mut UserState, same_user: bool) {
         access::apply_cookies_of_scripts(session, user);
         session.iteration_started(user, same_user);
-        if user.lent.is_some() {
+        if user.script_session.is_some() {
             access::show_cookies_to_scripts(session, user);
         }
     }

@@ -236,7 +236,7 @@ pub struct HttpSampler {
 impl HttpSampler {
     /// The parts of a response that the sampler itself needs.
     #[must_use]
-    pub fn keep(&self) -> Retention {
+    pub fn retention(&self) -> Retention {
         Retention { body: self.embedded.is_some() || self.md5, ..Retention::default() }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_program::clock::Clock;
 use busyhour_program::user::Thrown;
 use busyhour_request::{UrlClient, UrlRequest, UrlResponse};
@@ -294,7 +294,7 @@ fn render_request(request: &UrlRequest, target: &Target) -> Vec<u8> {
 /// Converts a failure to the exception that Java throws.
 fn thrown(failure: Failure) -> Thrown {
     if let Some(limit) = failure.limit {
-        exceeded(limit);
+        count_exceeded(limit);
     }
     let (class, message) = match failure.class {
         "org.apache.http.NoHttpResponseException" => {

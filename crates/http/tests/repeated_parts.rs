@@ -81,7 +81,7 @@ fn parts_of_pages_without_resources_take_linear_time() {
         assert_eq!((urls.len(), excess), (0, None), "{count} parts: {input:?}");
         assert_eq!(read_links(text, PAGE).len(), 0, "{count} parts: {input:?}");
     });
-    assert_eq!(busyhour_limits::take(), []);
+    assert_eq!(busyhour_limits::take_counts(), []);
 }
 
 /// An error for each NUL byte would take 88 MB.
@@ -231,7 +231,7 @@ fn links_and_fields_are_found_or_limited() {
         read_counts(std::slice::from_ref(input), &COUNTS_UNOPTIMIZED, |input, count, text| {
             let links = read_links(text, PAGE);
             let found = (links.len(), links.iter().sum::<usize>());
-            let limits = busyhour_limits::take();
+            let limits = busyhour_limits::take_counts();
             if limits.is_empty() {
                 assert_eq!(found, expected(count), "{count} parts: {input:?}");
             } else {

@@ -201,12 +201,12 @@ fn add_process(root: &ProcRoot, entry: &DiscoveredEntry, process: &FoundProcess,
 
 fn line(source: &ObservableSource, about: &str) -> SourceLine {
     let state = match &source.availability {
-        SourceAvailability::Available => LineState::Watched,
+        SourceAvailability::Available => LineState::Observed,
         SourceAvailability::Limited { missing, advice } => {
             LineState::Limited { missing: missing.clone(), advice: advice.clone() }
         }
         SourceAvailability::Unavailable { reason, advice } => {
-            LineState::NotWatched { reason: reason.clone(), advice: advice.clone() }
+            LineState::NotObserved { reason: reason.clone(), advice: advice.clone() }
         }
     };
     SourceLine { name: source.name.clone(), about: about.to_owned(), state }

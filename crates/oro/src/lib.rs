@@ -239,7 +239,7 @@ impl SearchBudget {
 /// Counts the exceeded limit if a search failed.
 fn counted<T>(searched: Result<T, SearchLimit>) -> Result<T, SearchLimit> {
     if searched.is_err() {
-        busyhour_limits::exceeded(busyhour_limits::Limit::RegexSteps);
+        busyhour_limits::count_exceeded(busyhour_limits::Limit::RegexSteps);
     }
     searched
 }

@@ -71,10 +71,14 @@ fn compile_and_search(patterns: &[(Repeated<'static>, &str)]) {
         read_counts(std::slice::from_ref(input), &COUNTS_UNOPTIMIZED, |input, count, pattern| {
             let Ok(pattern) = Pattern::compile(pattern) else { return };
             if pattern.contains(text).is_err() {
-                assert_eq!(busyhour_limits::take(), [(Limit::RegexSteps, 1)], "{count} parts: {input:?}");
+                assert_eq!(
+                    busyhour_limits::take_counts(),
+                    [(Limit::RegexSteps, 1)],
+                    "{count} parts: {input:?}"
+                );
             }
             let _ = pattern.matches(text);
-            let _ = busyhour_limits::take();
+            let _ = busyhour_limits::take_counts();
         });
     }
 }
@@ -113,7 +117,7 @@ fn search(cases: &[Search], counts: &[usize]) {
                 assert!(groups.whole().end <= text.len());
                 ControlFlow::Continue(())
             });
-            let limits = busyhour_limits::take();
+            let limits = busyhour_limits::take_counts();
             let case = format!("{count} parts: {}", pattern.source());
             match searched {
                 Ok(()) => assert_eq!((found, limits), (expected(count), vec![]), "{case}"),

@@ -38,7 +38,7 @@ fn check(cases: &[Case]) {
             for &number in numbers {
                 let case = format!("match {number} of {count} parts: {expression:?} {input:?}");
                 expression.extractor(number).expect("an extractor").process(&mut world.user);
-                let limits = busyhour_limits::take();
+                let limits = busyhour_limits::take_counts();
                 if limits.is_empty() {
                     let variables = world.user.variables.iter().count();
                     assert!(world.log().is_empty(), "{case} {:?}", world.log());
@@ -83,7 +83,7 @@ fn overlapping_matches_are_limited() {
     for expression in [Boundaries("<", "z"), Regex("(?=(<.*z))")] {
         let mut world = World::new(format!("{}z", "<".repeat(1_000_000)));
         expression.extractor(-1).expect("an extractor").process(&mut world.user);
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         assert!(limits == [(Limit::MatchBytes, 1)] || limits == [(Limit::RegexSteps, 1)], "{limits:?}");
     }
 }
@@ -186,7 +186,7 @@ fn comparisons_of_all_siblings_are_limited() {
         let Some(extractor) = expression.extractor(-1) else { continue };
         let mut world = World::new(input.text(100_000));
         extractor.process(&mut world.user);
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         assert!(limits.is_empty() || limits == [(limit, 1)], "{expression:?} {limits:?}");
     }
 }
@@ -259,7 +259,7 @@ fn texts_of_documents_take_linear_time() {
             let mut world = World::new(body.to_owned());
             let result = world.user.result.clone();
             let outcome = assertion.check(&mut world.user, &result);
-            let limits = busyhour_limits::take();
+            let limits = busyhour_limits::take_counts();
             if outcome.error {
                 assert_eq!(limits, [(Limit::HtmlPage, 1)], "{count} parts: {input:?}");
             } else {

@@ -24,7 +24,7 @@ pub trait Processor: Send + Sync + fmt::Debug {
     fn process(&self, user: &mut UserState);
 
     /// The parts of the result that the processor reads.
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention::default()
     }
 
@@ -64,7 +64,7 @@ pub trait Assertion: Send + Sync + fmt::Debug {
     }
 
     /// The parts of the result that the assertion reads.
-    fn keep(&self) -> Retention;
+    fn retention(&self) -> Retention;
 }
 
 /// The results that an assertion checks.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_sample::Nanos;
 
 use crate::user::UserState;
@@ -154,7 +154,7 @@ impl Template {
             if out.len() > end {
                 let cut = (0..=end).rev().find(|at| out.is_char_boundary(*at)).unwrap_or(0);
                 out.truncate(cut);
-                exceeded(Limit::TextBytes);
+                count_exceeded(Limit::TextBytes);
                 return;
             }
         }
@@ -291,10 +291,10 @@ mod tests {
         user.variables.set("v", &"ä".repeat(TEXT_MAX / 4 + 1));
         let twice = Template::new("${v}${v}x", vec![Segment::Variable(slot), Segment::Variable(slot)]);
         assert_eq!(twice.text(&mut user).len(), TEXT_MAX);
-        assert_eq!(busyhour_limits::take(), [(Limit::TextBytes, 1)]);
+        assert_eq!(busyhour_limits::take_counts(), [(Limit::TextBytes, 1)]);
         user.variables.set("v", "short");
         assert_eq!(twice.text(&mut user), "shortshort");
-        assert_eq!(busyhour_limits::take(), []);
+        assert_eq!(busyhour_limits::take_counts(), []);
     }
 
     #[test]

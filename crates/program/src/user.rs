@@ -76,7 +76,7 @@ pub struct UserState {
     /// `None` if no script needs it.
     pub request: Option<Box<dyn Any>>,
     /// The part of the protocol's session that scripts access between samples.
-    pub lent: Option<Box<dyn Any>>,
+    pub script_session: Option<Box<dyn Any>>,
     /// The number of its random stream: its own, or that of the arrival that it serves.
     stream: u64,
     states: Box<[Option<Box<dyn Any>>]>,
@@ -110,7 +110,7 @@ impl UserState {
             sampler_name: String::new(),
             thrown: None,
             request: None,
-            lent: None,
+            script_session: None,
             stream: u64::from(number),
             states,
             scratch: Vec::new(),
@@ -158,7 +158,7 @@ impl UserState {
         self.running = true;
         self.sampler_name.clear();
         self.request = None;
-        self.lent = None;
+        self.script_session = None;
         self.iteration = 0;
         self.stream = arrival;
         let key = stream_key(self.run.seed, u64::from(self.group), arrival, 0);

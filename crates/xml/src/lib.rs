@@ -10,7 +10,7 @@ mod write;
 
 use std::borrow::Cow;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_slices::run_on_other_thread;
 use uppsala::{Document, NodeKind, Parser, ParserLimit, QName};
 
@@ -58,8 +58,8 @@ pub fn read(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, XmlErro
     let document = run_on_other_thread(text.len(), || parse_document(text, options));
     // Counted here, because `run_on_other_thread` may run the closure on another thread, which has its own counts.
     match &document {
-        Err(XmlError::TooDeep(_)) => exceeded(Limit::XmlDepth),
-        Err(XmlError::TooManyAttributes(_)) => exceeded(Limit::XmlAttributes),
+        Err(XmlError::TooDeep(_)) => count_exceeded(Limit::XmlDepth),
+        Err(XmlError::TooManyAttributes(_)) => count_exceeded(Limit::XmlAttributes),
         Err(_) | Ok(_) => {}
     }
     document

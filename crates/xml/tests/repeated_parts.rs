@@ -76,10 +76,10 @@ fn attributes_of_an_element_are_limited() {
     ];
     read_all(&inputs, |input, count, text| {
         check_document(count, text, |document| match document.err() {
-            None => assert!(count < COUNTS[2] && busyhour_limits::take().is_empty()),
+            None => assert!(count < COUNTS[2] && busyhour_limits::take_counts().is_empty()),
             Some(error) => {
                 assert_eq!(error, "Element exceeds the limit of 10000 attributes", "{count}: {input:?}");
-                assert_eq!(busyhour_limits::take(), [(Limit::XmlAttributes, 1)]);
+                assert_eq!(busyhour_limits::take_counts(), [(Limit::XmlAttributes, 1)]);
             }
         });
     });

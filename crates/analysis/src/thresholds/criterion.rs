@@ -28,9 +28,9 @@ pub struct Criterion {
     /// End of the evaluated part, in seconds from the start of the run; `None` for the end of the run.
     pub until_s: Option<u64>,
     /// Whether a failed window stops the run.
-    pub stop: bool,
+    pub stops_run: bool,
     /// Whether a failed criterion fails the run (`as failed`) or is only reported (`as non-failed`).
-    pub fails: bool,
+    pub fails_run: bool,
     /// Whether the criterion passes if there was nothing to measure (`, if any`).
     pub passes_without_data: bool,
 }

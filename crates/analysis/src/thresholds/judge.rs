@@ -67,10 +67,11 @@ impl Judge {
     fn evaluate(&mut self, snapshot: &Snapshot) -> Option<ThresholdStop> {
         let mut order = None;
         for (at, track) in self.tracks.iter_mut().enumerate() {
-            if track.second(snapshot) && track.criterion.stop && self.stopped_by.is_none() {
+            if track.second(snapshot) && track.criterion.stops_run && self.stopped_by.is_none() {
                 self.stopped_by = Some(at);
                 let text = track.criterion.portable();
-                order = Some(ThresholdStop { text, second: snapshot.second, failed: track.criterion.fails });
+                order =
+                    Some(ThresholdStop { text, second: snapshot.second, failed: track.criterion.fails_run });
             }
         }
         order

@@ -129,8 +129,8 @@ impl<'t> Reader<'t> {
             window,
             after_s: rest.after_s,
             until_s: rest.until_s,
-            stop: stop && window != Window::Run,
-            fails: rest.fails,
+            stops_run: stop && window != Window::Run,
+            fails_run: rest.fails,
             passes_without_data: rest.passes_without_data,
         })
     }

@@ -124,8 +124,8 @@ impl Track {
             },
             passed,
             fails_run: match passed {
-                Some(passed) => !passed && criterion.fails,
-                None => !criterion.passes_without_data && criterion.fails,
+                Some(passed) => !passed && criterion.fails_run,
+                None => !criterion.passes_without_data && criterion.fails_run,
             },
             observed: state.worst.map(|worst| worst.value),
             limit: criterion.limit.value,

@@ -30,7 +30,7 @@ impl fmt::Display for Criterion {
         if let Some(until) = self.until_s {
             write!(f, " until {until}s")?;
         }
-        f.write_str(match (self.meaning, self.stop, self.fails) {
+        f.write_str(match (self.meaning, self.stops_run, self.fails_run) {
             (Meaning::Require, false, true) => "",
             (Meaning::Require, true, true) => ", or stop",
             (_, true, true) => ", stop as failed",

@@ -52,9 +52,9 @@ fn changes_from_the_page_take_effect_and_are_recorded() {
     for head in
         ["GET / HTTP/1.1", "GET /events?token=0 HTTP/1.1", "POST /order HTTP/1.1\r\nX-Busyhour-Token: 1"]
     {
-        assert!(page.ask(head, r#"{"order":"stop"}"#).unwrap().starts_with("HTTP/1.1 403 "), "{head}");
+        assert!(page.request(head, r#"{"order":"stop"}"#).unwrap().starts_with("HTTP/1.1 403 "), "{head}");
     }
-    let html = page.ask(&format!("GET /?token={} HTTP/1.1", page.token), "").unwrap();
+    let html = page.request(&format!("GET /?token={} HTTP/1.1", page.token), "").unwrap();
     assert!(html.contains("poisson(300/s) for 1h") && html.contains("id=\"rate-form\""));
     let mut events = page.events().unwrap();
     let first = until(&mut events, "a request has completed", |_, status| completed(status) > 0);

@@ -30,7 +30,7 @@ const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
 
 /// The outcome of a run.
-struct RunOutcome {
+struct TestRun {
     totals: RunTotals,
     counts: ArrivalCounts,
     interrupted: u64,
@@ -53,7 +53,7 @@ fn workload(text: &str, groups: Vec<(u32, f64)>, no_free_user: NoFreeUser) -> Op
 }
 
 /// Runs one open workload on one core in simulated time.
-fn run(program: busyhour_program::Program<Fake>, open: OpenWorkload, users: (u32, u32)) -> RunOutcome {
+fn run(program: busyhour_program::Program<Fake>, open: OpenWorkload, users: (u32, u32)) -> TestRun {
     run_seeded(SEED, program, open, users)
 }
 
@@ -62,7 +62,7 @@ fn run_seeded(
     mut program: busyhour_program::Program<Fake>,
     open: OpenWorkload,
     users: (u32, u32),
-) -> RunOutcome {
+) -> TestRun {
     let clock = Clock::manual(0);
     let (shared, _) = shared_with(clock, seed, program.groups.len(), Names::default(), 4);
     let folder = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ fn run_seeded(
     };
     reader.read_with_arrivals(see, |_, arrival| arrivals.push(*arrival)).unwrap();
     let started = shared.started.load(std::sync::atomic::Ordering::Relaxed);
-    RunOutcome { totals, counts, interrupted, died, arrivals, transactions, started }
+    TestRun { totals, counts, interrupted, died, arrivals, transactions, started }
 }
 
 /// A model of a server that answers requests in order, each in `service_ns`, and stalls for a while.

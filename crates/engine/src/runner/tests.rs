@@ -23,7 +23,7 @@ use super::*;
 use crate::core::Core;
 use crate::delays::{Draw, ThinkTime};
 use crate::testing::{
-    Act, BAD_SEED, Node, RunOutcome, SEED, Script, always, group, leaf, looped, program, recorder_config,
+    Act, BAD_SEED, Node, SEED, Script, TestRun, always, group, leaf, looped, program, recorder_config,
     run_on, run_recorded, shared_with, with_timers,
 };
 
@@ -80,7 +80,7 @@ fn lasting(seconds: &str) -> Option<GroupTimes> {
     Some(GroupTimes { duration: Template::literal(seconds), delay: Template::default() })
 }
 
-fn assert_that_all_users_have_ended(ran: &RunOutcome) {
+fn assert_that_all_users_have_ended(ran: &TestRun) {
     assert_eq!(ran.shared.active.load(Relaxed), 0);
     assert_eq!(ran.shared.started.load(Relaxed), ran.shared.finished.load(Relaxed));
     assert!(ran.shared.groups.iter().all(|group| group.active.load(Relaxed) == 0));
@@ -277,7 +277,7 @@ fn stopped(
     others: Vec<Arc<dyn Timer>>,
     act: fn() -> Act,
     in_samples: u32,
-) -> (RunOutcome, Vec<Seen>) {
+) -> (TestRun, Vec<Seen>) {
     let begun = AtomicU32::new(0);
     let (script, seen) = watching(move |user| {
         if user.group == 0 {

@@ -15,8 +15,7 @@ use busyhour_sample::{AssertionResult, Nanos, SampleKind};
 use super::VirtualUser;
 use crate::phase_users::PanicReport;
 use crate::testing::{
-    Act, Fake, Node, RunOutcome, Script, always, group, leaf, lone_user, program, run_on,
-    run_with_stopped_clock,
+    Act, Fake, Node, Script, TestRun, always, group, leaf, lone_user, program, run_on, run_with_stopped_clock,
 };
 
 type Order = Arc<Mutex<Vec<String>>>;
@@ -64,7 +63,7 @@ impl Assertion for Note {
         AssertionResult { failure: self.fails, message: self.name.to_owned(), ..AssertionResult::default() }
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention::default()
     }
 }
@@ -105,7 +104,7 @@ fn transaction(parent: bool, children: Vec<Node>) -> Node {
 }
 
 /// Label, kind, number of samples and number of errors of each row of the table.
-fn rows(ran: &RunOutcome) -> Vec<(String, SampleKind, u64, u64)> {
+fn rows(ran: &TestRun) -> Vec<(String, SampleKind, u64, u64)> {
     let row = |label: &busyhour_sample::LabelTotals| {
         (label.name.clone(), label.kind, label.totals.samples, label.totals.errors)
     };

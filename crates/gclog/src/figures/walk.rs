@@ -125,7 +125,7 @@ impl Walk {
                     self.sizes(event, heap, time_s);
                 }
             }
-            EventKind::Stopped => time_s = self.safepoint(event, time_s),
+            EventKind::Safepoint => time_s = self.safepoint(event, time_s),
             _ => self.collection(event, time_s),
         }
         if let Some(time_s) = time_s {

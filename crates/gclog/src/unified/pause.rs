@@ -24,7 +24,7 @@ pub(crate) fn kind(message: &Message<'_>) -> Option<EventKind> {
         "Pause Remark" | "Pause Final Mark" => EventKind::Remark,
         "Pause Cleanup" => EventKind::Cleanup,
         "Pause Mark Start" | "Pause Mark End" | "Pause Relocate Start" => EventKind::CyclePause,
-        "Garbage Collection" => EventKind::Cycle,
+        "Garbage Collection" => EventKind::ZgcCycle,
         "Minor Collection" => EventKind::MinorCycle,
         "Major Collection" => EventKind::MajorCycle,
         "Allocation Stall" | "Relocation Stall" => EventKind::AllocationStall,
@@ -124,7 +124,7 @@ impl<'l> Causes<'l> {
             | EventKind::Mixed
             | EventKind::Full
             | EventKind::Degenerated
-            | EventKind::Cycle
+            | EventKind::ZgcCycle
             | EventKind::MinorCycle
             | EventKind::MajorCycle => {}
             // CMS and G1 of JDK 9 and 10 print a cause, Shenandoah prints options.

@@ -54,8 +54,8 @@ impl Served {
         LivePageClient::at(&self.server.url()).unwrap()
     }
 
-    fn ask(&self, head: &str, body: &str) -> String {
-        self.page().ask(head, body).unwrap()
+    fn request(&self, head: &str, body: &str) -> String {
+        self.page().request(head, body).unwrap()
     }
 
     fn send_command(&self, body: &str) -> String {
@@ -135,19 +135,19 @@ fn requests_without_the_token_are_refused() {
         format!("GET /?token={token} HTTP/1.1\r\nOrigin: http://evil.example"),
     ];
     for head in heads {
-        let answer = served.ask(&head, r#"{"order":"stop"}"#);
+        let answer = served.request(&head, r#"{"order":"stop"}"#);
         assert!(answer.starts_with("HTTP/1.1 403 ") && !answer.contains("Shop"), "{head}: {answer}");
     }
     assert!(lock(&served.run.commands).is_empty());
-    let page = served.ask(&format!("GET /?token={token} HTTP/1.1"), "");
+    let page = served.request(&format!("GET /?token={token} HTTP/1.1"), "");
     for words in ["HTTP/1.1 200 ", "no-store", "no-referrer", "frame-ancestors 'none'", "Shop"] {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains(&token), "the page does not contain the token");
-    assert!(served.ask(&format!("GET /x?token={token} HTTP/1.1"), "").starts_with("HTTP/1.1 404 "));
-    assert!(served.ask("PUT / HTTP/1.1", "").starts_with("HTTP/1.1 405 "));
+    assert!(served.request(&format!("GET /x?token={token} HTTP/1.1"), "").starts_with("HTTP/1.1 404 "));
+    assert!(served.request("PUT / HTTP/1.1", "").starts_with("HTTP/1.1 405 "));
     // Browsers request an icon automatically; an error response would be shown in the browser's console.
-    assert!(served.ask("GET /favicon.ico HTTP/1.1", "").starts_with("HTTP/1.1 204 "));
+    assert!(served.request("GET /favicon.ico HTTP/1.1", "").starts_with("HTTP/1.1 204 "));
 }
 
 #[test]

@@ -239,8 +239,8 @@ fn criterion() -> impl Strategy<Value = Criterion> {
             window,
             after_s,
             until_s,
-            stop: stop && window != Window::Run,
-            fails,
+            stops_run: stop && window != Window::Run,
+            fails_run: fails,
             passes_without_data,
         }
     })
