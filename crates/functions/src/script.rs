@@ -10,7 +10,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_program::result::Retention;
 use busyhour_program::run::{LogLevel, ScriptIssue, Stop};
 use busyhour_program::template::{Function, Segment, Template};
@@ -322,7 +322,7 @@ impl Script {
     /// `java.lang.Error` ends the user, as in JMeter.
     fn report(&self, user: &mut UserState, error: &ScriptError) {
         if matches!(error, ScriptError::LimitReached { .. }) {
-            exceeded(Limit::Script);
+            count_exceeded(Limit::Script);
         }
         user.log(self.language.log_level(), &format!("{}: {error}", self.name));
         match error {

@@ -355,7 +355,7 @@ fn a_random_text_beyond_the_length_limit_is_empty() {
     let (mut world, templates) =
         World::compiled(&["a${__RandomString(2147483647)}${__RandomString(2147483647,xy)}b"]);
     assert_eq!(templates[0].text(&mut world.user), "ab");
-    assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::TextBytes, 2)]);
+    assert_eq!(busyhour_limits::take_counts(), [(busyhour_limits::Limit::TextBytes, 2)]);
 }
 
 #[test]
@@ -364,10 +364,10 @@ fn a_text_that_evaluates_itself_is_limited() {
     world.user.variables.set("v", "a${__evalVar(v)}");
     let text = templates[0].text(&mut world.user).into_owned();
     assert_eq!(text, "a".repeat(50));
-    assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
     world.user.variables.set("v", "${__evalVar(v)}${__evalVar(v)}");
     assert_eq!(templates[0].text(&mut world.user), "");
-    assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
     // The next text starts with new limits.
     world.user.variables.set("v", "${__eval(1)}");
     assert_eq!(templates[0].text(&mut world.user), "1");

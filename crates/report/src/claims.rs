@@ -184,7 +184,7 @@ fn errors(summary: &Summary) -> Claim {
 fn percentiles(summary: &Summary) -> Vec<Claim> {
     let times = &summary.total.response;
     let few = summary.caveats.iter().find_map(|reported| match reported.caveat {
-        Caveat::FewBeyond(interval) => Some(interval),
+        Caveat::FewSamplesBeyond(interval) => Some(interval),
         _ => None,
     });
     [("50", "p50", times.p50), ("95", "p95", times.p95), ("99", "p99", times.p99)]

@@ -86,7 +86,7 @@ fn sentence(
                 format::span(scale_s)
             )
         }
-        Finding::Repeats => phrases::pattern(observed).unwrap_or_default(),
+        Finding::PeriodicStarts => phrases::pattern(observed).unwrap_or_default(),
         Finding::RateVaries => rate_varies(basis),
         Finding::OtherRate => {
             let ratio = measures.iter().find(|measure| measure.quantity == Quantity::Rate);
@@ -99,12 +99,12 @@ fn sentence(
             None => "inconclusive: a longer run alone is unlikely to settle the question".to_owned(),
         },
         Finding::NeverSteady => "inconclusive: the rate was never steady".to_owned(),
-        Finding::Coarse => {
+        Finding::StampsTooCoarse => {
             "inconclusive: start times in milliseconds are too coarse for this rate".to_owned()
         }
         // Closed loads have their own sentences.
         Finding::ClosedLoad | Finding::LateClosedLoad => "closed load".to_owned(),
-        Finding::NothingToCompare | Finding::TooFew | Finding::AllAtOnce => {
+        Finding::ScheduleMissing | Finding::TooFew | Finding::AllAtOnce => {
             format!(
                 "inconclusive: {} was requested, but there is no schedule to compare with",
                 requested.name()
