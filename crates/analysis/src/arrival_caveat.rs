@@ -69,7 +69,8 @@ pub enum ArrivalCaveat {
         shorter_than_s: f64,
     },
     /// The same pattern of starts recurs at a fixed interval.
-    Repeats {
+    #[serde(rename = "repeats")]
+    PeriodicStarts {
         /// The interval, in s.
         period_s: f64,
         /// Autocorrelation of counts at this interval.
@@ -121,14 +122,16 @@ pub enum ArrivalCaveat {
         waited: bool,
     },
     /// The process requires a schedule for comparison, and there is none.
-    NothingToCompare,
+    #[serde(rename = "nothing_to_compare")]
+    ScheduleMissing,
     /// Waiting for responses takes a considerable share of the users' cycle.
     ResponseInCycle {
         /// R/(R + Z): response time R divided by the cycle, which is R plus the think time Z.
         r_over_r_plus_z: f64,
     },
     /// Only the part with a steady rate was judged, without ramps and pauses.
-    PartJudged {
+    #[serde(rename = "part_judged")]
+    SteadyPartJudged {
         /// Length of the judged part, in s.
         judged_s: f64,
         /// Length of the whole run, in s.
@@ -216,7 +219,7 @@ impl fmt::Display for ArrivalCaveat {
             ArrivalCaveat::ShortGapsMissing { below_s, is_log: true } => {
                 write!(f, "gaps below {} are missing", span(below_s))
             }
-            ArrivalCaveat::Repeats { period_s, correlation } => write!(
+            ArrivalCaveat::PeriodicStarts { period_s, correlation } => write!(
                 f,
                 "the same pattern of starts recurs every {} (correlation {correlation:.2})",
                 interval(period_s)
@@ -270,7 +273,7 @@ impl fmt::Display for ArrivalCaveat {
                 f.write_str("the delivered arrivals differ from the requested process")?;
                 cov.map_or(Ok(()), |cov| write!(f, ": the CoV of the gaps is {cov:.2}"))
             }
-            ArrivalCaveat::NothingToCompare => {
+            ArrivalCaveat::ScheduleMissing => {
                 f.write_str("the arrivals cannot be judged without their schedule")
             }
             ArrivalCaveat::ResponseInCycle { r_over_r_plus_z } => {
@@ -280,7 +283,7 @@ impl fmt::Display for ArrivalCaveat {
                     share(r_over_r_plus_z)
                 )
             }
-            ArrivalCaveat::PartJudged { judged_s, span_s } => {
+            ArrivalCaveat::SteadyPartJudged { judged_s, span_s } => {
                 let (judged, whole) = (span(judged_s), span(span_s));
                 write!(
                     f,
@@ -358,7 +361,7 @@ impl ArrivalCaveat {
             ArrivalCaveat::ShortGapsMissing { is_log: true, .. } => {
                 "the sender may need that long per request, or its arrivals may not be Poisson; the log alone cannot show which"
             }
-            ArrivalCaveat::Repeats { .. } => {
+            ArrivalCaveat::PeriodicStarts { .. } => {
                 "look for timers or users with a fixed cycle; vary their delays, or offer an open load: --arrivals 'poisson(RATE)'"
             }
             ArrivalCaveat::ShortGapsMissing { is_log: false, .. } => {
@@ -386,11 +389,11 @@ impl ArrivalCaveat {
             ArrivalCaveat::NotAsRequested { .. } => {
                 "look at the lateness of starts, and use more cores or machines"
             }
-            ArrivalCaveat::NothingToCompare => "provide the schedule together with the delivered arrivals",
+            ArrivalCaveat::ScheduleMissing => "provide the schedule together with the delivered arrivals",
             ArrivalCaveat::ResponseInCycle { .. } => {
                 "use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z constant (Principle A in docs/offered-load.md)"
             }
-            ArrivalCaveat::PartJudged { .. } => {
+            ArrivalCaveat::SteadyPartJudged { .. } => {
                 "if the rate was meant to be steady, find out what changed it; use --window to judge another part"
             }
             ArrivalCaveat::NeverSteady => {

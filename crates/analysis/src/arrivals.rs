@@ -50,4 +50,4 @@ pub use settings::{KnownRate, Resolution, TallySettings};
 pub use stalls::{ArrivalGap, StallRule};
 pub use steady::Part;
 pub use tally::ArrivalTally;
-pub use verdict::{ArrivalMark, ArrivalVerdict, judge};
+pub use verdict::{ArrivalRating, ArrivalVerdict, judge};

@@ -23,10 +23,10 @@ impl Summary {
         let mut found: Vec<Caveat> = Vec::new();
         if let Some(tool) = &self.run.other_tool {
             if tool.dropped > 0 {
-                found.push(Caveat::DroppedByTool { tool: tool.tool.clone(), dropped: tool.dropped });
+                found.push(Caveat::NotStartedByTool { tool: tool.tool.clone(), dropped: tool.dropped });
             }
             if tool.is_without_failed {
-                found.push(Caveat::FailedMissing { tool: tool.tool.clone() });
+                found.push(Caveat::FailedRequestsMissing { tool: tool.tool.clone() });
             }
         }
         let omission = self.omission(times, is_open);
@@ -35,7 +35,7 @@ impl Summary {
         if let Some(interval) = percentile_interval(times) {
             // The interval says more than the number of samples above a percentile.
             self.caveats.retain(|reported| !matches!(reported.caveat, Caveat::ThinTail { .. }));
-            found.push(Caveat::FewBeyond(interval));
+            found.push(Caveat::FewSamplesBeyond(interval));
         }
         found.extend(
             mixed_labels(&self.labels, self.total.samples)

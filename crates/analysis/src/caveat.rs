@@ -20,7 +20,8 @@ pub enum Caveat {
     /// No request ended.
     NoSamples,
     /// The manifest has no outcome: the run was cut off, or has not ended.
-    Unfinished,
+    #[serde(rename = "unfinished")]
+    RunOutcomeMissing,
     /// The record ends before the end of the run, because the run was cut off.
     RecordEndsEarly {
         /// The last end of a sample in the record, in seconds from the start of the run.
@@ -55,13 +56,15 @@ pub enum Caveat {
         cores: Vec<AbandonedCore>,
     },
     /// Samples were in flight at the end of the run; they are excluded from all figures.
-    Interrupted {
+    #[serde(rename = "interrupted")]
+    SamplesInFlight {
         /// Number of samples.
         samples: u64,
     },
     /// Arrivals were still waiting for a user when the run was stopped. Their waits, which are the longest, are
     /// excluded from all figures.
-    ArrivalsLeft {
+    #[serde(rename = "arrivals_left")]
+    ArrivalsWaiting {
         /// Number of arrivals.
         arrivals: u64,
     },
@@ -139,32 +142,37 @@ pub enum Caveat {
         first: Vec<String>,
     },
     /// The combined inputs do not overlap in time, so they do not come from one test.
-    InputsApart,
+    #[serde(rename = "inputs_apart")]
+    InputsDoNotOverlap,
     /// The record has only one start time per sample, in whole milliseconds.
     OnlyActualStarts,
     /// The file of another tool has only one start time per sample.
-    ActualStarts {
+    #[serde(rename = "actual_starts")]
+    ToolHasOnlyActualStarts {
         /// The tool.
         tool: String,
         /// The clock tick of start times in s.
         tick_s: f64,
     },
     /// Another tool reported requests or iterations that it should have started, but did not.
-    DroppedByTool {
+    #[serde(rename = "dropped_by_tool")]
+    NotStartedByTool {
         /// The tool.
         tool: String,
         /// Number of requests or iterations.
         dropped: u64,
     },
     /// The file of another tool does not contain failed requests.
-    FailedMissing {
+    #[serde(rename = "failed_missing")]
+    FailedRequestsMissing {
         /// The tool.
         tool: String,
     },
     /// Slow responses or stalls kept requests from starting.
     OmittedRequests(OmissionBounds),
     /// A quoted percentile has few samples beyond it.
-    FewBeyond(PercentileInterval),
+    #[serde(rename = "few_beyond")]
+    FewSamplesBeyond(PercentileInterval),
     /// The percentiles of all requests mix different kinds of requests.
     MixedLabels {
         /// The label with the smallest 95th percentile.
@@ -209,7 +217,8 @@ pub enum Caveat {
         samples: u64,
     },
     /// Samples before the measured part are excluded from all figures.
-    WarmupLeftOut {
+    #[serde(rename = "warmup_left_out")]
+    WarmupExcluded {
         /// Number of samples.
         samples: u64,
     },
@@ -280,7 +289,7 @@ impl Caveat {
                 "no request ended in this run",
                 "check that the plan's thread groups are enabled and reach a sampler",
             ),
-            Caveat::Unfinished => Description::new(
+            Caveat::RunOutcomeMissing => Description::new(
                 "the run was cut off: its manifest contains no outcome",
                 "treat the figures as results of only a part of the run",
             ),
@@ -304,14 +313,14 @@ impl Caveat {
                 stalls::abandoned_text(cores),
                 "the record lacks what these cores measured after that time; look for a script, regular expression or file that blocks",
             ),
-            Caveat::Interrupted { samples } => Description::new(
+            Caveat::SamplesInFlight { samples } => Description::new(
                 format!(
                     "{} in flight when the run was stopped; they are excluded from all figures",
                     counted(*samples, "sample was", "samples were")
                 ),
                 "let the users finish (one Ctrl-C) when the slowest samples matter",
             ),
-            Caveat::ArrivalsLeft { arrivals } => Description::new(
+            Caveat::ArrivalsWaiting { arrivals } => Description::new(
                 format!(
                     "{} still waited for a user when the run was stopped; the longest waits are excluded from all figures",
                     counted(*arrivals, "arrival", "arrivals")
@@ -380,7 +389,7 @@ impl Caveat {
                 ),
                 "check that the file is a JTL of one run and was written completely",
             ),
-            Caveat::InputsApart => Description::new(
+            Caveat::InputsDoNotOverlap => Description::new(
                 "the files do not overlap in time: rates are computed over the whole time, including the pauses",
                 "combine only the results of several generators of one test; compare runs with `compare`",
             ),
@@ -390,17 +399,17 @@ impl Caveat {
                  run directory",
                 "if the run was made with busyhour, report its run directory instead of the result file",
             ),
-            Caveat::ActualStarts { tool, tick_s } => Description::new(
+            Caveat::ToolHasOnlyActualStarts { tool, tick_s } => Description::new(
                 actual_starts_message(tool, *tick_s),
                 "treat response times as lower bounds if the tool may have started requests late",
             ),
-            Caveat::DroppedByTool { tool, dropped } => Description::new(
+            Caveat::NotStartedByTool { tool, dropped } => Description::new(
                 format!(
-                    "{tool} reports {dropped} iterations that were due and not started; they are in no percentile"
+                    "{tool} reports {dropped} iterations that were due but not started; the percentiles exclude them"
                 ),
                 "allow more users in the tool, and treat the percentiles as lower bounds",
             ),
-            Caveat::FailedMissing { tool } => Description::new(
+            Caveat::FailedRequestsMissing { tool } => Description::new(
                 format!("the file of {tool} contains only requests with a response"),
                 "look for errors in the output of the tool; requests that timed out are the slowest ones",
             ),
@@ -408,7 +417,7 @@ impl Caveat {
                 omitted_message(bounds),
                 "treat the measured percentiles as lower bounds; measure with a load that does not wait for responses",
             ),
-            Caveat::FewBeyond(interval) => Description::new(
+            Caveat::FewSamplesBeyond(interval) => Description::new(
                 few_beyond_message(interval),
                 "run longer before you rely on this percentile",
             ),
@@ -464,7 +473,7 @@ impl Caveat {
                 ),
                 "remove variable parts from the names of the samplers",
             ),
-            Caveat::WarmupLeftOut { samples } => Description::new(
+            Caveat::WarmupExcluded { samples } => Description::new(
                 format!(
                     "{} before the measured part of the run excluded",
                     counted(*samples, "sample", "samples")

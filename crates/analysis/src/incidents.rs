@@ -27,7 +27,7 @@ pub use unsteady::Unsteady;
 
 use crate::facts::RunFacts;
 use crate::series::Series;
-use describe::Searched;
+use describe::SearchedRun;
 use find::{Change, failing, fewer, slower};
 use join::{Group, Shown, join};
 use seconds::Seconds;
@@ -105,7 +105,7 @@ fn unusual(group: &Group) -> Range<u64> {
 }
 
 /// The limitations of the search, for reports.
-fn limits(searched: &Searched<'_>, small: usize, resolution_ms: f64) -> Vec<NotSearched> {
+fn limits(searched: &SearchedRun<'_>, small: usize, resolution_ms: f64) -> Vec<NotSearched> {
     let mut found = Vec::new();
     let p95_ms = track::p95_ms(&searched.total.sum_of(&[], false));
     if let Some(p95_ms) = p95_ms.filter(|p95| resolution_ms > 0.0 && *p95 < LOG_P95_MIN_MS) {
@@ -159,7 +159,7 @@ fn searched<'r>(
     totals: &'r RunTotals,
     series: &Series,
     range: &Range<u64>,
-) -> Searched<'r> {
+) -> SearchedRun<'r> {
     let requests = totals.labels.iter().filter(|label| label.kind == SampleKind::Request);
     let mut all: Vec<(&LabelTotals, &LabelSlices)> =
         requests.filter_map(|label| Some((label, label.slices.as_ref()?))).collect();
@@ -174,7 +174,7 @@ fn searched<'r>(
             labels.push((&label.name, track));
         }
     }
-    Searched { total, labels, seconds: seconds_of(series, range), facts, errors: &totals.errors }
+    SearchedRun { total, labels, seconds: seconds_of(series, range), facts, errors: &totals.errors }
 }
 
 /// The seconds of the range, including seconds that `series` does not contain.

@@ -36,6 +36,7 @@ mod result_file;
 mod rounding;
 mod row;
 mod run_caveats;
+pub mod saturation;
 mod series;
 mod stalls;
 mod steady;

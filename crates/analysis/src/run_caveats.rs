@@ -35,7 +35,7 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     // the run directory of the same run, so the caveats can differ.
     if facts.only_actual_starts && totals.total.samples > 0 {
         found.push(match &facts.other_tool {
-            Some(tool) => Caveat::ActualStarts { tool: tool.tool.clone(), tick_s: tool.tick_s },
+            Some(tool) => Caveat::ToolHasOnlyActualStarts { tool: tool.tool.clone(), tick_s: tool.tick_s },
             None => Caveat::OnlyActualStarts,
         });
     }
@@ -59,7 +59,7 @@ fn find_in_outcome(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>
         found.push(Caveat::NoSamples);
     }
     if facts.has_manifest && facts.end.is_none() {
-        found.push(Caveat::Unfinished);
+        found.push(Caveat::RunOutcomeMissing);
     }
     if let Some(end) = &facts.record_end {
         found.push(Caveat::RecordEndsEarly { at_s: end.at_s, later: end.later.clone() });
@@ -107,7 +107,7 @@ fn find_in_generator(facts: &RunFacts, found: &mut Vec<Caveat>) {
         found.push(Caveat::SamplesLost { samples: generator.lost_samples });
     }
     if generator.interrupted_samples > 0 {
-        found.push(Caveat::Interrupted { samples: generator.interrupted_samples });
+        found.push(Caveat::SamplesInFlight { samples: generator.interrupted_samples });
     }
     found.extend(
         (generator.exceeded_limits.iter())
@@ -119,7 +119,7 @@ fn find_in_generator(facts: &RunFacts, found: &mut Vec<Caveat>) {
 fn find_in_arrivals(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>) {
     let (total, generator) = (&totals.total, &facts.generator);
     if let Some(counts) = facts.arrivals.filter(|counts| counts.left_waiting > 0) {
-        found.push(Caveat::ArrivalsLeft { arrivals: counts.left_waiting });
+        found.push(Caveat::ArrivalsWaiting { arrivals: counts.left_waiting });
     }
     if let Some(counts) = facts.arrivals {
         // Interrupted and lost samples belong to sessions that sent a request.
@@ -150,7 +150,7 @@ fn find_in_record(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat>)
         first: input.first_bad.clone(),
     }));
     if has_disjoint_inputs(&facts.inputs) {
-        found.push(Caveat::InputsApart);
+        found.push(Caveat::InputsDoNotOverlap);
     }
 }
 
@@ -187,7 +187,7 @@ fn find_in_labels(totals: &RunTotals, found: &mut Vec<Caveat>) {
         found.push(Caveat::ManyLabels { samples: totals.other_label_samples });
     }
     if totals.warmup_samples > 0 {
-        found.push(Caveat::WarmupLeftOut { samples: totals.warmup_samples });
+        found.push(Caveat::WarmupExcluded { samples: totals.warmup_samples });
     }
 }
 

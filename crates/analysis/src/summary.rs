@@ -14,6 +14,7 @@ use crate::over_time::HeatMap;
 use crate::result_file::Omission;
 use crate::row::{ErrorRow, Row, SlowSample};
 use crate::run_caveats;
+use crate::saturation::Saturation;
 use crate::series::{DistributionPoint, Series, distribution};
 use crate::system::SystemFigures;
 use crate::thresholds::ThresholdResult;
@@ -93,6 +94,9 @@ pub struct Summary {
     /// How the stacks of slow windows differ from the others, for each process whose stacks were recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<StackDifference>,
+    /// Which resource of the system gives out first; `None` if no resource was observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
     /// What to doubt about the numbers of a result file, in a sentence; `None` for a run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
@@ -188,6 +192,7 @@ impl Summary {
             system: None,
             explanation: None,
             stacks: Vec::new(),
+            saturation: None,
             doubt: None,
             omission: None,
             percentile_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),

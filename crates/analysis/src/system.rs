@@ -39,7 +39,8 @@ pub struct SystemSubject {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Time between the first and the last reading in the measured part, in seconds.
-    pub watched_s: f64,
+    #[serde(rename = "watched_s")]
+    pub observed_s: f64,
     /// Number of restarts while the subject was observed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub restarts: u64,
@@ -99,7 +100,7 @@ mod tests {
             kind: SubjectKind::Process,
             source: "process:7".to_owned(),
             name: Some("java".to_owned()),
-            watched_s: 59.0,
+            observed_s: 59.0,
             restarts: 0,
             disk: None,
             figures,

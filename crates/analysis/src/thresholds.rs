@@ -25,9 +25,9 @@ mod track;
 mod write;
 
 pub use criterion::{
-    Criterion, CriterionError, LabelPattern, Limit, Meaning, MeasuredSamples, MeasuredTime, Operator,
-    Subject, Unit, Window,
+    Criterion, CriterionError, LabelPattern, Limit, Meaning, MeasuredQuantity, MeasuredSamples, MeasuredTime,
+    Operator, Unit, Window,
 };
-pub use judge::{Judge, StopOrder};
+pub use judge::{Judge, ThresholdStop};
 pub use outcome::{THRESHOLDS_VERSION, ThresholdReport, ThresholdResult, WorstWindow};
 pub use run_measures::RunMeasures;

@@ -168,7 +168,7 @@ fn a_slower_system_is_reported_as_slower_and_an_equal_one_as_alike() {
     // Equal systems show no difference. With enough runs, the verdict is that they are alike.
     let equal = compare(&base, &base, (12, 12), false, 7);
     assert_eq!(equal.count(Verdict::Worse) + equal.count(Verdict::Better), 0);
-    assert_eq!(verdict(&equal, Measure::Mean), Verdict::Alike);
+    assert_eq!(verdict(&equal, Measure::Mean), Verdict::Equivalent);
 }
 
 #[test]

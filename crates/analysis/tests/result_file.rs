@@ -298,7 +298,7 @@ fn intervals_of_percentiles_contain_the_true_value() {
                     (0..samples).map(|at| (at as f64 * 0.1, law.draw(random))).collect();
                 let summary = summary(&requests, |_| "requests");
                 let found = summary.caveats.iter().find_map(|reported| match reported.caveat {
-                    Caveat::FewBeyond(interval) => Some(interval),
+                    Caveat::FewSamplesBeyond(interval) => Some(interval),
                     _ => None,
                 });
                 let found = found.expect("few samples are beyond the percentile");

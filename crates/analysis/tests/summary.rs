@@ -98,7 +98,7 @@ fn caveats_are_found() {
         generator,
         ..RunFacts::default()
     };
-    assert_eq!(caveats(facts(|f| f.end = None), &calm), [Caveat::Unfinished]);
+    assert_eq!(caveats(facts(|f| f.end = None), &calm), [Caveat::RunOutcomeMissing]);
     let aborted = Caveat::StoppedEarly { end: RunEnd::Aborted, from: None };
     assert_eq!(caveats(facts(|f| f.end = Some(RunEnd::Aborted)), &calm), [aborted]);
     assert_eq!(caveats(facts(|f| f.record_tail_missing = true), &calm), [Caveat::RecordTailMissing]);
@@ -133,7 +133,7 @@ fn caveats_are_found() {
         [
             Caveat::RecorderStalled { stalls: 3, stalled_s: 1.5 },
             Caveat::SamplesLost { samples: 2 },
-            Caveat::Interrupted { samples: 1 },
+            Caveat::SamplesInFlight { samples: 1 },
             Caveat::LimitExceeded { limit: "headers of a response".into(), times: 4 },
         ]
     );
@@ -160,7 +160,7 @@ fn caveats_are_found() {
             sample.flags = SampleFlags::WARMUP;
         }
     });
-    assert_eq!(caveats(RunFacts::default(), &warm), [Caveat::WarmupLeftOut { samples: 100 }]);
+    assert_eq!(caveats(RunFacts::default(), &warm), [Caveat::WarmupExcluded { samples: 100 }]);
 }
 
 #[test]

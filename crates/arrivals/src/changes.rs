@@ -28,7 +28,7 @@ pub struct RateChange {
 /// The changes of the requested load during a run: the share of the load that the run generates, its rate changes in order of
 /// time, and its pauses.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Changes {
+pub struct ScheduleChanges {
     share: LoadShare,
     rates: Vec<RateChange>,
     /// Start (inclusive) and end (exclusive) of each pause, in nanoseconds since the start of the process.
@@ -39,10 +39,10 @@ pub struct Changes {
 /// part makes arrival numbers unique within a run.
 const PART_SHIFT: u32 = 48;
 
-impl Changes {
+impl ScheduleChanges {
     /// A share of the load, without rate changes and pauses.
-    pub fn of_share(share: LoadShare) -> Changes {
-        Changes { share, ..Changes::default() }
+    pub fn of_share(share: LoadShare) -> ScheduleChanges {
+        ScheduleChanges { share, ..ScheduleChanges::default() }
     }
 
     /// Adds a rate change. If its time is before that of the last change, the time of the last change is used.
@@ -290,9 +290,9 @@ mod tests {
         ArrivalProcess::parse(text).unwrap()
     }
 
-    fn changes(rates: &[(f64, f64)], pauses: &[(f64, f64)]) -> Changes {
+    fn changes(rates: &[(f64, f64)], pauses: &[(f64, f64)]) -> ScheduleChanges {
         let ns = |seconds: f64| (seconds * S as f64) as u64;
-        let mut changes = Changes::default();
+        let mut changes = ScheduleChanges::default();
         for (at_s, factor) in rates {
             changes.change_rate(RateChange { at_ns: ns(*at_s), factor: *factor });
         }
@@ -300,7 +300,7 @@ mod tests {
         changes
     }
 
-    fn stamps(process: &ArrivalProcess, changes: &Changes) -> Vec<u64> {
+    fn stamps(process: &ArrivalProcess, changes: &ScheduleChanges) -> Vec<u64> {
         changes.schedule(process, 7).map(|arrival| arrival.at_ns).collect()
     }
 
@@ -397,6 +397,6 @@ mod tests {
         let stamps = stamps(&process, &changes(&[(5.0, 2.0)], &[]));
         let count = |from: u64, to: u64| stamps.iter().filter(|at| (from * S..to * S).contains(*at)).count();
         assert_eq!((count(5, 10), count(10, 20)), (1_000, 100));
-        assert!(process.has_rate() && !ArrivalProcess::listed("log", vec![1, 2], 3).has_rate());
+        assert!(process.has_rate() && !ArrivalProcess::from_times("log", vec![1, 2], 3).has_rate());
     }
 }

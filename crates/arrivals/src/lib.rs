@@ -70,7 +70,7 @@ mod share;
 mod stage;
 
 pub use arrival::Arrival;
-pub use changes::{Changes, ChangingSchedule, CumulativeRate, RateChange};
+pub use changes::{ChangingSchedule, CumulativeRate, RateChange, ScheduleChanges};
 pub use error::{ParseError, nearest};
 pub use law::Law;
 pub use notation::time_ns;

@@ -58,14 +58,14 @@ pub enum PreciseError {
     /// The rate or the duration is 0, negative or NaN. (In JMeter, all samplers fail in this case.)
     NoStarts,
     /// The window has too many starts to store them, or is longer than a hundred years. Contains the exceeded limit.
-    TooMuch(String),
+    LimitExceeded(String),
 }
 
 impl fmt::Display for PreciseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PreciseError::NoStarts => f.write_str("its throughput and its duration must be above 0"),
-            PreciseError::TooMuch(what) => write!(f, "it exceeds a limit: {what}"),
+            PreciseError::LimitExceeded(what) => write!(f, "it exceeds a limit: {what}"),
         }
     }
 }
@@ -136,7 +136,7 @@ impl PreciseSchedule {
         let batches_per_s =
             if self.batch_size > 1 { rate_per_s / self.batch_size as f64 } else { rate_per_s };
         if rate_per_s.is_infinite() {
-            return Err(PreciseError::TooMuch("the rate is infinite".to_owned()));
+            return Err(PreciseError::LimitExceeded("the rate is infinite".to_owned()));
         }
         // As in Java's cast to int, NaN becomes 0, and large values saturate.
         let count = (batches_per_s * duration_s as f64).ceil() as i32;
@@ -144,7 +144,7 @@ impl PreciseSchedule {
         else {
             return Err(PreciseError::NoStarts);
         };
-        let too_much = |error: crate::ParseError| PreciseError::TooMuch(error.message);
+        let too_much = |error: crate::ParseError| PreciseError::LimitExceeded(error.message);
         let end_ns = u128::from(duration_s) * NS_PER_S + u128::from(self.window_end_ns);
         let end_ns = check_duration(end_ns, 0).map_err(too_much)?;
         let duration_ns = end_ns - self.window_end_ns;
@@ -305,7 +305,7 @@ mod tests {
             [(42, 1e6, 3_600), (42, f64::INFINITY, 1), (0, f64::INFINITY, 1), (42, 1e-9, i64::MAX)]
         {
             let error = PreciseSchedule::new(random_seed, 7, 1).next_ns(rate, duration_s).unwrap_err();
-            assert!(matches!(error, PreciseError::TooMuch(_)), "{rate} {duration_s}: {error}");
+            assert!(matches!(error, PreciseError::LimitExceeded(_)), "{rate} {duration_s}: {error}");
         }
         assert!(
             PreciseSchedule::new(0, 7, 1).next_ns(1e5, 3_600).is_ok(),

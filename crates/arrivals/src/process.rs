@@ -41,7 +41,7 @@ pub(crate) struct Piece {
 impl ArrivalProcess {
     /// A process with these arrivals, in nanoseconds, which ends at `end_ns`. The notation of the process contains `name` as the
     /// source of the arrivals; parsing the notation does not restore the arrivals.
-    pub fn listed(name: &str, mut arrivals_ns: Vec<u64>, end_ns: u64) -> ArrivalProcess {
+    pub fn from_times(name: &str, mut arrivals_ns: Vec<u64>, end_ns: u64) -> ArrivalProcess {
         arrivals_ns.sort_unstable();
         let end_ns = end_ns.max(arrivals_ns.last().map_or(0, |last| last.saturating_add(1)));
         let replay = Replay {

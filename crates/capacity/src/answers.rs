@@ -42,7 +42,7 @@ impl ResultValue {
 }
 
 /// The results of a class.
-pub struct ClassAnswer {
+pub struct ModelClassResult {
     /// Name of the class.
     pub name: String,
     /// Throughput, per second.
@@ -56,7 +56,7 @@ pub struct ClassAnswer {
 }
 
 /// The results of a queue or delay.
-pub struct StationAnswer {
+pub struct ModelStationResult {
     /// Name of the station.
     pub name: String,
     /// Whether the station has servers, so that it has a utilization.
@@ -68,20 +68,20 @@ pub struct StationAnswer {
 }
 
 /// The results for one combination of values.
-pub struct Answer {
+pub struct ModelResult {
     /// The method by which the results were computed.
     pub method: String,
     /// The assumptions of the method that the model does not meet, and that were ignored.
     pub ignored: Vec<BrokenAssumption>,
     /// The results of each class of the model.
-    pub classes: Vec<ClassAnswer>,
+    pub classes: Vec<ModelClassResult>,
     /// The results of each station of the model.
-    pub stations: Vec<StationAnswer>,
+    pub stations: Vec<ModelStationResult>,
     /// The complete result as JSON.
     pub json: serde_json::Value,
 }
 
-impl From<&Solution> for Answer {
+impl From<&Solution> for ModelResult {
     fn from(solution: &Solution) -> Self {
         Self {
             method: solution.method.description().to_owned(),
@@ -89,7 +89,7 @@ impl From<&Solution> for Answer {
             classes: solution
                 .classes
                 .iter()
-                .map(|class| ClassAnswer {
+                .map(|class| ModelClassResult {
                     name: class.name.clone(),
                     throughput_per_s: Some(ResultValue::exact(class.throughput_per_s)),
                     response_s: class.response_s.map(ResultValue::exact),
@@ -100,7 +100,7 @@ impl From<&Solution> for Answer {
             stations: solution
                 .stations
                 .iter()
-                .map(|station| StationAnswer {
+                .map(|station| ModelStationResult {
                     name: station.name.clone(),
                     has_servers: station.servers.is_some(),
                     utilization: station.utilization.map(ResultValue::exact),
@@ -112,7 +112,7 @@ impl From<&Solution> for Answer {
     }
 }
 
-impl From<&SimulationResult> for Answer {
+impl From<&SimulationResult> for ModelResult {
     fn from(found: &SimulationResult) -> Self {
         let caveat = match found.ending {
             Ending::Precise if !found.unconverged.is_empty() => {
@@ -128,7 +128,7 @@ impl From<&SimulationResult> for Answer {
             classes: found
                 .classes
                 .iter()
-                .map(|class| ClassAnswer {
+                .map(|class| ModelClassResult {
                     name: class.name.clone(),
                     throughput_per_s: class.throughput_per_s.map(ResultValue::estimated),
                     response_s: class.response_s.map(ResultValue::estimated),
@@ -140,7 +140,7 @@ impl From<&SimulationResult> for Answer {
                 .stations
                 .iter()
                 .filter(|station| station.serves)
-                .map(|station| StationAnswer {
+                .map(|station| ModelStationResult {
                     name: station.name.clone(),
                     has_servers: station.total.utilization.is_some(),
                     utilization: station.total.utilization.map(ResultValue::estimated),

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use busyhour_queueing::fit::{CapacityFinding, CheckSettings, LoadPoint, ReportedFinding};
-use busyhour_results::{MeasuredLoad, ResultsInput, ResultsOptions, measure_loads};
+use busyhour_queueing::fit::{CapacityFinding, CheckSettings, LoadPoint, ReportedFinding, Utilization};
+use busyhour_results::{MeasuredLoad, ResultsInput, ResultsOptions, measure_loads, resource_utilizations};
 
 use crate::error::MeasurementsError;
 use crate::points_file::PointsFile;
 use crate::utilization_file::UtilizationFile;
+
+/// Utilization that a resource must have at one of the loads at least.
+const UTILIZATION_MIN: f64 = 0.05;
 
 /// Sources of measurements and options for reading them.
 #[derive(Debug)]
@@ -62,6 +65,7 @@ impl MeasurementSources {
         let mut found = Measurements { points: Vec::new(), findings: Vec::new(), runs: Vec::new() };
         // `file_of` contains the index of the utilization file for each measured load. All loads of a run have the same file.
         let (mut runs, mut file_of) = (0, Vec::new());
+        let mut inputs_of: Vec<&Path> = Vec::new();
         for path in &self.inputs {
             match PointsFile::read(path).map_err(MeasurementsError::File)? {
                 PointsFile::Points(points) => found.points.extend(points),
@@ -70,6 +74,7 @@ impl MeasurementSources {
                     let mut read = |bytes, of| progress(path, bytes, of);
                     found.runs.extend(measure_loads(&name, input, &self.results, self.in_steps, &mut read)?);
                     file_of.resize(found.runs.len(), runs);
+                    inputs_of.push(path);
                     runs += 1;
                 }
             }
@@ -80,6 +85,9 @@ impl MeasurementSources {
                 "--cpu is given {} times for {runs} runs: give it once per run, or once for all runs with seconds since 1970",
                 files.len(),
             ).into()));
+        }
+        if files.is_empty() {
+            add_observed_utilization(&mut found.runs, &file_of, &inputs_of);
         }
         for (run, at) in found.runs.iter_mut().zip(file_of) {
             found.findings.extend(run.findings.iter().cloned().map(ReportedFinding::from));
@@ -102,6 +110,32 @@ impl MeasurementSources {
             ));
         }
         Ok(found)
+    }
+}
+
+/// Adds the utilization of the resources that the runs observed. Resources that one of the runs did not observe are left out, because
+/// a model needs them at all loads, and those that are hardly used at any load, because they would only add noise.
+fn add_observed_utilization(runs: &mut [MeasuredLoad], input_of: &[usize], inputs: &[&Path]) {
+    let mut observed: Vec<Vec<(String, f64)>> = runs
+        .iter()
+        .zip(input_of)
+        .map(|(run, input)| resource_utilizations(inputs[*input], run.window_s))
+        .collect();
+    let share = |of: &[(String, f64)], name: &str| {
+        of.iter().find(|(resource, _)| resource == name).map(|(_, share)| *share)
+    };
+    let names: Vec<String> = observed.first().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let kept: Vec<String> = names
+        .into_iter()
+        .filter(|name| {
+            let shares: Option<Vec<f64>> = observed.iter().map(|of| share(of, name)).collect();
+            shares.is_some_and(|shares| shares.iter().any(|share| *share >= UTILIZATION_MIN))
+        })
+        .collect();
+    for (run, of) in runs.iter_mut().zip(&mut observed) {
+        of.retain(|(name, _)| kept.contains(name));
+        let utilization = of.drain(..).map(|(resource, share)| Utilization { resource, share });
+        run.point.utilization = utilization.collect();
     }
 }
 

@@ -15,7 +15,7 @@ const LABELS_LISTED: usize = 8;
 
 /// The measured load of one log.
 #[derive(Debug)]
-pub struct LogOfPages {
+pub struct MeasuredWebLoad {
     /// The path of the log.
     pub path: PathBuf,
     /// Number of requests for objects of pages.
@@ -31,7 +31,7 @@ pub fn measure_pages(
     path: &Path,
     map: &PageMap,
     window: Option<LogWindow>,
-) -> Result<LogOfPages, CapacityError> {
+) -> Result<MeasuredWebLoad, CapacityError> {
     let log = Log::open(path)?;
     let options = WebLogOptions { window, ..WebLogOptions::default() };
     // For each label number: whether the label belongs to a page. `None` if that has not been determined yet.
@@ -79,7 +79,7 @@ pub fn measure_pages(
             never.join(", ")
         ));
     }
-    Ok(LogOfPages { path: path.to_owned(), requests: total.n, load, warnings })
+    Ok(MeasuredWebLoad { path: path.to_owned(), requests: total.n, load, warnings })
 }
 
 fn refuse_unknown(facts: &LogFacts, map: &PageMap) -> Result<(), CapacityError> {

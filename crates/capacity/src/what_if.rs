@@ -6,7 +6,7 @@ use busyhour_queueing::network::QueueingNetwork;
 use busyhour_queueing::solve::{SolveError, SolveSettings, solve};
 use busyhour_simulation::{SimulationSettings, simulate};
 
-use crate::answers::{Answer, NoResult};
+use crate::answers::{ModelResult, NoResult};
 use crate::error::WhatIfError;
 use crate::model_file::{ModelFile, network_of};
 use crate::vary::{Vary, set};
@@ -19,7 +19,7 @@ pub struct Point {
     /// The values, in the order of the parameters.
     pub values: Vec<String>,
     /// The result, or the reason why there is none.
-    pub result: Result<Answer, NoResult>,
+    pub result: Result<ModelResult, NoResult>,
 }
 
 /// A model and its results for all combinations of values.
@@ -106,14 +106,16 @@ impl WhatIf<'_> {
     }
 
     /// Solves the network if its solution is exact or if an approximation was requested; otherwise simulates the network.
-    fn answer(&self, network: &QueueingNetwork) -> Result<Answer, NoResult> {
+    fn answer(&self, network: &QueueingNetwork) -> Result<ModelResult, NoResult> {
         if let Some(settings) = self.solve {
             match solve(network, settings) {
-                Ok(solution) => return Ok(Answer::from(&solution)),
+                Ok(solution) => return Ok(ModelResult::from(&solution)),
                 Err(SolveError::NoProductForm(_)) => {}
                 Err(error) => return Err(NoResult::Unsolved(error)),
             }
         }
-        simulate(network, &self.simulation).map(|found| Answer::from(&found)).map_err(NoResult::Simulation)
+        simulate(network, &self.simulation)
+            .map(|found| ModelResult::from(&found))
+            .map_err(NoResult::Simulation)
     }
 }

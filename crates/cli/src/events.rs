@@ -45,10 +45,10 @@ impl ShownEvents {
             RunEvent::Finding(finding) => format!("{finding}\n"),
             RunEvent::Warning(text) => format!("warning: {text}"),
             RunEvent::Notice(text) => text.clone(),
-            RunEvent::StopRequested { at_once: true } => {
+            RunEvent::StopRequested { is_immediate: true } => {
                 "stopping now; requests in flight are discarded".into()
             }
-            RunEvent::StopRequested { at_once: false } => format!(
+            RunEvent::StopRequested { is_immediate: false } => format!(
                 "stopping: users finish their current sample, for at most {} (repeat to stop now)",
                 seconds(self.grace)
             ),

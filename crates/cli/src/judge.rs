@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use busyhour_analysis::Summary;
-use busyhour_analysis::thresholds::{Criterion, Meaning, Subject, ThresholdReport};
+use busyhour_analysis::thresholds::{Criterion, Meaning, MeasuredQuantity, ThresholdReport};
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_report::{Look, threshold_table};
@@ -149,7 +149,7 @@ pub(crate) fn write_outcome(
     if criteria.is_empty() {
         return Exit::Completed;
     }
-    let asks_cov = criteria.iter().any(|criterion| criterion.subject == Subject::ArrivalsCov);
+    let asks_cov = criteria.iter().any(|criterion| criterion.subject == MeasuredQuantity::ArrivalsCov);
     if asks_cov && summary.arrivals.iter().any(|verdict| verdict.observed.is_too_coarse()) {
         note(
             "note: arrivals-cov is unavailable: the time stamps are whole milliseconds, and the mean gap is below 2 ms; judge \

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_diagnostic::io_hints::chain;
-use busyhour_launch::{OrderHandler, Prepared, RunControl};
+use busyhour_launch::{CommandHandler, Prepared, RunControl};
 use busyhour_live::{LiveView, PageServer, PageSettings, ServeError};
 use clap::{Args, ValueEnum};
 
@@ -91,8 +91,8 @@ fn page(
     view: &LiveView,
 ) -> Result<PageServer, CommandError> {
     let settings = PageSettings::of_run(prepared.info(), args.live_remote);
-    let steering: Arc<dyn OrderHandler> = Arc::new(prepared.control().clone());
-    let server = PageServer::start(address, &settings, view, steering).map_err(|error| {
+    let control: Arc<dyn CommandHandler> = Arc::new(prepared.control().clone());
+    let server = PageServer::start(address, &settings, view, control).map_err(|error| {
         let hint = match error {
             ServeError::Remote(_) => "; --live-remote allows it",
             _ => "",

@@ -192,10 +192,10 @@ mod tests {
         let line =
             |name: &str, about: &str, state| SourceLine { name: name.into(), about: about.into(), state };
         let missing =
-            || LineState::NotWatched { reason: "it needs credentials".into(), advice: String::new() };
+            || LineState::NotObserved { reason: "it needs credentials".into(), advice: String::new() };
         let lines = [
-            line("os", "this machine", LineState::Watched),
-            line("process:7", "java (JVM), target shop:80", LineState::Watched),
+            line("os", "this machine", LineState::Observed),
+            line("process:7", "java (JVM), target shop:80", LineState::Observed),
             line("postgres", "", missing()),
         ];
         assert_eq!(

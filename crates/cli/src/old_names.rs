@@ -8,7 +8,7 @@ use crate::exit::note;
 use crate::quantities::{bin_width_ms, log_span_in_seconds, seconds, span_in_seconds};
 
 /// Old names, each with the new name or option.
-const NOW: [(&[&str], &str); 14] = [
+const NEW_NAMES: [(&[&str], &str); 14] = [
     (&["judge"], "report --threshold"),
     (&["trend"], "compare --history"),
     (&["arrivals"], "report --arrivals"),
@@ -27,7 +27,7 @@ const NOW: [(&[&str], &str); 14] = [
 
 /// The new name of the verb at the beginning of `words`.
 pub(crate) fn new_name(words: &[&str]) -> Option<(String, &'static str)> {
-    let (old, new) = NOW.iter().find(|(old, _)| words.starts_with(old))?;
+    let (old, new) = NEW_NAMES.iter().find(|(old, _)| words.starts_with(old))?;
     Some((old.join(" "), new))
 }
 

@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use busyhour_launch::{FinishedRun, OrderHandler as _, RunHandle, UsersNow};
+use busyhour_launch::{CommandHandler as _, FinishedRun, RunHandle, RunUserCounts};
 use busyhour_report::{Progress, ThreadCounts, progress_line, summariser_end, summariser_interval};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -201,7 +201,7 @@ impl ScreenShown {
     }
 }
 
-fn counts(users: UsersNow) -> ThreadCounts {
+fn counts(users: RunUserCounts) -> ThreadCounts {
     ThreadCounts { active: users.active, started: users.started, finished: users.finished }
 }
 

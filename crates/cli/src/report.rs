@@ -8,7 +8,7 @@ use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_report::{
     Look, RunShow, Written, end_of_run, explanation_text, html_report_with_system, prepare_dashboard,
-    stacks_text, summary_markdown, thresholds_junit, write_dashboard,
+    stacks_text, summary_json, summary_markdown, thresholds_junit, write_dashboard,
 };
 use busyhour_results::{
     LogLoad, ResultsOptions, ResultsPart, SystemRecord, is_observation, judge_results, summarise_results,
@@ -190,7 +190,7 @@ pub(crate) fn summary_text(
             let system = run.and_then(|run| SystemRecord::of_summary(run, summary));
             Ok(html_report_with_system(summary, system.as_ref()))
         }
-        OutputKind::Json => Ok(summary.to_json()),
+        OutputKind::Json => Ok(summary_json(summary)),
         OutputKind::Markdown => Ok(summary_markdown(summary)),
         OutputKind::Junit => Ok(thresholds_junit(summary)),
         OutputKind::Csv | OutputKind::Parquet | OutputKind::Toml | OutputKind::Dashboard => {
@@ -201,7 +201,7 @@ pub(crate) fn summary_text(
 
 fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
     if args.json {
-        print(&summary.to_json());
+        print(&summary_json(&summary));
         return;
     }
     let out = Output::of_stdout();
@@ -225,7 +225,7 @@ fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
 /// The explanation of slow requests.
 fn why(summary: &Summary, look: Look) -> String {
     let explanation = match &summary.explanation {
-        Some(explanation) => explanation_text(explanation, look),
+        Some(explanation) => explanation_text(explanation, summary.saturation.as_ref(), look),
         None => "The cause of slow requests is unknown: the system under test was not observed, or fewer than 100 requests started.\n\
                  Run the plan with --observe and at least 100 requests.\n"
             .to_owned(),

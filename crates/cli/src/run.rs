@@ -219,7 +219,7 @@ fn write_file(run: &FinishedRun, file: &OutputFile) -> Result<(), CommandError> 
 
 fn print_result(command: &RunCommand, run: &FinishedRun, files: Vec<String>) {
     if command.json {
-        exit::print(&run.summary.to_json());
+        exit::print(&busyhour_report::summary_json(&run.summary));
         return;
     }
     let out = Output::of_stdout();

@@ -6,7 +6,7 @@ use tokio::net::UdpSocket;
 
 /// A request in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum PortCommand {
     /// Finish the current samples, then end.
     Shutdown,
     /// End at once.
@@ -33,7 +33,7 @@ pub(crate) async fn listen(ports: RangeInclusive<u16>) -> Option<UdpSocket> {
 }
 
 /// Waits for the next request; ignores other packets.
-pub(crate) async fn next(socket: &UdpSocket) -> Order {
+pub(crate) async fn next(socket: &UdpSocket) -> PortCommand {
     let mut packet = [0; 64];
     loop {
         let Ok((length, _)) = socket.recv_from(&mut packet).await else {
@@ -41,8 +41,8 @@ pub(crate) async fn next(socket: &UdpSocket) -> Order {
             continue;
         };
         match packet[..length].trim_ascii() {
-            b"Shutdown" => return Order::Shutdown,
-            b"StopTestNow" => return Order::StopTestNow,
+            b"Shutdown" => return PortCommand::Shutdown,
+            b"StopTestNow" => return PortCommand::StopTestNow,
             _ => {}
         }
     }

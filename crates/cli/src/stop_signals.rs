@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use busyhour_launch::{Order, OrderHandler as _, OrderSource, RunControl};
+use busyhour_launch::{Command, CommandHandler as _, CommandSource, RunControl};
 use busyhour_program::run::Stop;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -69,11 +69,11 @@ fn act_on(signal: Signal, control: &RunControl, send: &UnboundedSender<ProgressR
         Signal::Stop | Signal::Interrupt if control.requested() == Stop::Now => leave(),
         // The sender of SIGINT is unknown. If the process is in the foreground of its terminal, the program assumes a
         // Ctrl-C.
-        Signal::Interrupt if terminal_view::is_in_foreground() => OrderSource::Terminal,
-        Signal::Stop | Signal::Interrupt => OrderSource::Program,
+        Signal::Interrupt if terminal_view::is_in_foreground() => CommandSource::Terminal,
+        Signal::Stop | Signal::Interrupt => CommandSource::Program,
     };
     // An interrupt is never refused.
-    let _ = control.order(Order::Interrupt, source);
+    let _ = control.execute(Command::Interrupt, source);
 }
 
 /// The meaning of a signal.

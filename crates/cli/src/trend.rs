@@ -88,7 +88,7 @@ pub(crate) fn main(args: &TrendArgs) -> Exit {
         window: args.compared.results.window(),
         steady: args.compared.results.is_steady(),
         margins: Margins { relative: args.margin, errors: args.error_margin },
-        least: usize::from(args.detection.least),
+        runs_min: usize::from(args.detection.least),
         false_alarms: args.detection.false_alarms,
         seed: args.seed,
     };

@@ -1,10 +1,10 @@
-//! The main thread during a run. It shows progress and events, and sends the orders of keys and of JMeter's stop port to the
+//! The main thread during a run. It shows progress and events, and sends the commands of keys and of JMeter's stop port to the
 //! run.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use busyhour_launch::{Order, OrderHandler as _, OrderSource, RunEvent, RunHandle, RunPhase};
+use busyhour_launch::{Command, CommandHandler as _, CommandSource, RunEvent, RunHandle, RunPhase};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::events::ShownEvents;
@@ -80,10 +80,10 @@ impl Watched<'_> {
                         }
                     }
                     Some(ProgressRequested) = progress_requests.recv() => display.say_progress(self.run),
-                    packet = packet() => self.order(display, match packet {
-                        stop_port::Order::Shutdown => Order::Interrupt,
-                        stop_port::Order::StopTestNow => Order::StopNow,
-                    }, OrderSource::Program),
+                    packet = packet() => self.execute(display, match packet {
+                        stop_port::PortCommand::Shutdown => Command::Interrupt,
+                        stop_port::PortCommand::StopTestNow => Command::StopNow,
+                    }, CommandSource::Program),
                     Some(key) = next_key(&mut keys) => {
                         self.act_on(display, key, &mut confirmation);
                         display.step(self.run, self.live);
@@ -106,8 +106,8 @@ impl Watched<'_> {
         }
     }
 
-    fn order(&self, display: &mut Display, order: Order, source: OrderSource) {
-        if let Err(refused) = self.run.control().order(order, source) {
+    fn execute(&self, display: &mut Display, command: Command, source: CommandSource) {
+        if let Err(refused) = self.run.control().execute(command, source) {
             display.say(&refused.to_string());
         }
     }
@@ -115,22 +115,22 @@ impl Watched<'_> {
     fn act_on(&self, display: &mut Display, key: Key, confirmation: &mut Confirmation) {
         let state = self.run.control().state();
         // The factor is rounded, so that the displayed factor is exact.
-        let times = |factor: f64| Order::Rate { factor: (state.factor * factor * 100.0).round() / 100.0 };
-        let order = match key {
-            Key::Interrupt => Order::Interrupt,
+        let times = |factor: f64| Command::Rate { factor: (state.factor * factor * 100.0).round() / 100.0 };
+        let command = match key {
+            Key::Interrupt => Command::Interrupt,
             Key::Help => return display.switch_help(),
             Key::Resized => return,
-            Key::Pause if state.phase == RunPhase::Paused => Order::Resume,
-            Key::Pause => Order::Pause,
+            Key::Pause if state.phase == RunPhase::Paused => Command::Resume,
+            Key::Pause => Command::Pause,
             Key::Stop if !confirmation.is_given(state.elapsed) => {
                 return display.say("press q again within 3 s to stop the run");
             }
-            Key::Stop => Order::Stop,
+            Key::Stop => Command::Stop,
             Key::Faster => times(RATE_STEP),
             Key::Slower => times(1.0 / RATE_STEP),
-            Key::ResetRate => Order::Rate { factor: 1.0 },
+            Key::ResetRate => Command::Rate { factor: 1.0 },
         };
-        self.order(display, order, OrderSource::Terminal);
+        self.execute(display, command, CommandSource::Terminal);
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_plan::Element;
 use busyhour_program::controller::Condition;
 use busyhour_program::run::LogLevel;
@@ -64,7 +64,7 @@ impl Condition for Script {
             Ok(holds) => holds,
             Err(error) => {
                 if matches!(error, ScriptError::LimitReached { .. }) {
-                    exceeded(Limit::Script);
+                    count_exceeded(Limit::Script);
                 }
                 let line = format!("{}: error while processing [{text}]: {error}", user.sampler_name);
                 user.log(LogLevel::Error, &line);

@@ -139,7 +139,7 @@ fn request<'p>(
         source: source(context, merged),
         embedded: embedded(context, merged),
         md5: merged.flag(context, "HTTPSampler.md5", false),
-        is_open: false,
+        is_accessed_by_scripts: false,
         client: if is_java { Client::Java } else { Client::HttpClient4 },
     }
 }

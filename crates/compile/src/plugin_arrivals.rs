@@ -137,7 +137,7 @@ pub(crate) fn workload<'p>(
         Ok(limit) => NoFreeUser::GrowOrDrop(limit),
     };
     Some(OpenWorkload {
-        process: ArrivalProcess::listed(element.name(), arrivals_ns, end_ns),
+        process: ArrivalProcess::from_times(element.name(), arrivals_ns, end_ns),
         groups: vec![(index, 1.0)],
         no_free_user,
         users: None,

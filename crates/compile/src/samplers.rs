@@ -40,17 +40,17 @@ pub(crate) fn package<'p>(
     let mut before = surroundings::pre_processors(context, &outermost);
     let after = surroundings::post_processors(context, &outermost);
     let assertions = surroundings::assertions(context, &outermost);
-    let listening = listening(context, stack);
+    let listening = sample_receivers(context, stack);
     let mut keep = listening.keep;
     if let SamplerKind::Protocol(AnySampler::Http(http)) = &kind {
-        keep = keep.union(http.keep());
+        keep = keep.union(http.retention());
     }
     let processors = before.iter().chain(&after).chain(&listening.sample_listeners.all);
     for processor in processors.clone() {
-        keep = keep.union(processor.keep());
+        keep = keep.union(processor.retention());
     }
     for assertion in &assertions {
-        keep = keep.union(assertion.keep());
+        keep = keep.union(assertion.retention());
     }
     if let SamplerKind::Protocol(AnySampler::Http(http)) = &mut kind
         && processors.into_iter().any(|processor| processor.accesses_request())
@@ -124,7 +124,7 @@ fn other(sampler: impl OtherSampler + 'static) -> SamplerKind<AnySampler> {
 }
 
 /// The elements that receive the samples of a sampler: listeners, and actions after failures.
-struct Listening {
+struct SampleReceivers {
     files: Vec<usize>,
     files_in_transaction: Option<u32>,
     sample_listeners: SampleListeners,
@@ -133,7 +133,7 @@ struct Listening {
     keep: Retention,
 }
 
-fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
+fn sample_receivers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> SampleReceivers {
     let files = surroundings::result_files(context, stack);
     let mut keep = context.outputs.retention_for(&files);
     let all = surroundings::sample_listeners(context, stack);
@@ -156,11 +156,11 @@ fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
         let rest: Vec<_> = files.iter().copied().filter(|file| !of_transaction.contains(file)).collect();
         files_in_transaction = (!rest.is_empty()).then(|| context.outputs.set(rest));
         for assertion in surroundings::assertions(context, &around_transaction) {
-            keep = keep.union(assertion.keep());
+            keep = keep.union(assertion.retention());
         }
     }
     let on_failure = handlers.into_iter().filter_map(|handler| failure_action(context, handler)).collect();
-    Listening {
+    SampleReceivers {
         files,
         files_in_transaction,
         sample_listeners: SampleListeners { all, in_transaction },
@@ -177,7 +177,7 @@ fn open_request<'p>(
     http: &mut HttpSampler,
     before: &[Arc<dyn Processor>],
 ) -> Box<[Arc<dyn Processor>]> {
-    http.is_open = true;
+    http.is_accessed_by_scripts = true;
     if http.cookies.is_some() {
         http.shared.shows_cookies_to_scripts.store(true, Ordering::Relaxed);
     }

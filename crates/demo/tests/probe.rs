@@ -69,7 +69,7 @@ fn every_request_has_a_stamp_on_reused_and_new_connections() {
     let record = probe.end();
     assert_eq!((record.stamps_ns.len(), record.requests, record.connections), (9, 9, 4));
     assert!(record.stamps_ns.is_sorted());
-    assert_eq!(record.stamps_not_kept, 0);
+    assert_eq!(record.stamps_omitted, 0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use busyhour_program::element::{Delay, Gate, Passing, Timer};
+use busyhour_program::element::{Delay, Gate, GateWait, Timer};
 use busyhour_program::run::{LogLevel, Stop};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -116,7 +116,7 @@ fn part_of_size(size: i64, user: &UserState) -> i64 {
 const STOP_CHECK_INTERVAL_NS: u64 = 1_000_000_000;
 
 impl Gate for SynchronizingTimer {
-    fn pass<'u>(&'u self, user: &'u mut UserState) -> Passing<'u> {
+    fn wait<'u>(&'u self, user: &'u mut UserState) -> GateWait<'u> {
         Box::pin(self.meet(user))
     }
 }

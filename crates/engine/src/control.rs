@@ -22,7 +22,7 @@ use busyhour_program::ids::{Child, ControllerId};
 use busyhour_program::user::UserState;
 pub(crate) use choosing::assign;
 pub use held_locks::Hold;
-pub(crate) use held_locks::{Waits, release};
+pub(crate) use held_locks::{LockWait, release};
 pub use state::{ControllerState, Flags};
 
 use crate::core_share::CoreShare;
@@ -44,7 +44,7 @@ pub struct UserPosition {
     /// Iterations of the group that began since the user last read this number.
     pub iterations_begun: u32,
     /// The lock that the walk waits for.
-    pub(crate) waits: Option<Box<Waits>>,
+    pub(crate) waits: Option<Box<LockWait>>,
     /// The users of this user's group on its core, if the group's number of users is held at a level.
     pub(crate) level: Option<Rc<CoreShare>>,
 }

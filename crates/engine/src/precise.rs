@@ -123,7 +123,7 @@ mod tests {
     use busyhour_program::variables::Names;
 
     use super::*;
-    use crate::testing::{lone_user, shared_with, still};
+    use crate::testing::{lone_user, run_with_stopped_clock, shared_with};
 
     /// A timer with `throughput` samples per second in windows of 5 s.
     fn timer(throughput: &str, batch_size: &str, schedules: &Arc<PreciseSchedules>) -> PreciseThroughput {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn users_take_the_starts_in_order_and_wait_for_them() {
         let clock = Clock::manual(0);
-        let shared = still(&clock);
+        let shared = run_with_stopped_clock(&clock);
         let timer = timer("2", "1", &one_group());
         let mut users = [0, 1, 2].map(|number| lone_user(&shared, number));
         for (turn, start) in starts(30).into_iter().enumerate() {
@@ -187,7 +187,7 @@ mod tests {
     fn a_late_user_keeps_the_start_it_missed() {
         let clock = Clock::manual(0);
         let timer = timer("2", "1", &one_group());
-        let mut user = lone_user(&still(&clock), 0);
+        let mut user = lone_user(&run_with_stopped_clock(&clock), 0);
         clock.advance(Duration::from_secs(2));
         let starts = starts(5);
         for start in &starts[..4] {
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn starts_count_from_the_beginning_of_the_run() {
         let clock = Clock::manual(0);
-        let shared = still(&clock);
+        let shared = run_with_stopped_clock(&clock);
         clock.advance(Duration::from_secs(7));
         shared.begun_ns.store(3_000_000_000, Ordering::Relaxed);
         let timer = timer("2", "1", &one_group());

@@ -1,6 +1,6 @@
 //! Elements that take texts from queues and put texts into queues (the plugin Inter-Thread Communication).
 
-use busyhour_program::element::{Gate, Passing, Processor};
+use busyhour_program::element::{Gate, GateWait, Processor};
 use busyhour_program::queues::TextQueue;
 use busyhour_program::run::Stop;
 use busyhour_program::template::Template;
@@ -83,7 +83,7 @@ impl Processor for PopIntoVariable {
 }
 
 impl Gate for PopIntoVariable {
-    fn pass<'u>(&'u self, user: &'u mut UserState) -> Passing<'u> {
+    fn wait<'u>(&'u self, user: &'u mut UserState) -> GateWait<'u> {
         Box::pin(self.pop(user))
     }
 }

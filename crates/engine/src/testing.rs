@@ -13,7 +13,7 @@ use busyhour_program::result::Retention;
 use busyhour_program::run::RunShared;
 use busyhour_program::sampler::{Protocol, SamplerKind, SamplerPackage};
 use busyhour_program::template::Template;
-pub(crate) use busyhour_program::testing::{SEED, lone_user, shared_with, still};
+pub(crate) use busyhour_program::testing::{SEED, lone_user, run_with_stopped_clock, shared_with};
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
 use busyhour_record::{Recorder, RecorderConfig};
@@ -221,7 +221,7 @@ pub(crate) fn program(groups: Vec<Group<Fake>>) -> Program<Fake> {
 }
 
 /// The outcome of [`run_on`].
-pub(crate) struct Ran {
+pub(crate) struct TestRun {
     pub(crate) report: RunReport,
     pub(crate) totals: RunTotals,
     pub(crate) shared: Arc<RunShared>,
@@ -229,19 +229,24 @@ pub(crate) struct Ran {
 }
 
 /// Runs a program on `cores` cores.
-pub(crate) fn run_on(cores: usize, program: Program<Fake>) -> Ran {
+pub(crate) fn run_on(cores: usize, program: Program<Fake>) -> TestRun {
     run_recorded(cores, program, SEED, RecorderConfig::default())
 }
 
 /// As [`run_on`], with a seed and settings of the recorder.
-pub(crate) fn run_recorded(cores: usize, program: Program<Fake>, seed: u64, config: RecorderConfig) -> Ran {
+pub(crate) fn run_recorded(
+    cores: usize,
+    program: Program<Fake>,
+    seed: u64,
+    config: RecorderConfig,
+) -> TestRun {
     let (shared, log) = shared_with(Clock::start(), seed, program.groups.len(), Names::default(), 4);
     let labels = Labels::new();
     let (recorder, writers) = Recorder::start(recorder_config(cores, &labels, config)).unwrap();
     let report = run(&Arc::new(program), &shared, &labels, writers).unwrap();
     let totals = recorder.finish();
     let log = log.lock().unwrap().clone();
-    Ran { report, totals, shared, log }
+    TestRun { report, totals, shared, log }
 }
 
 /// Settings of the recorder for `cores` cores.

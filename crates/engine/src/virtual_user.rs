@@ -307,7 +307,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.user.request = None;
         for processor in &package.before {
             match processor.gate() {
-                Some(gate) => gate.pass(&mut self.user).await,
+                Some(gate) => gate.wait(&mut self.user).await,
                 None => processor.process(&mut self.user),
             }
             if std::mem::take(&mut self.user.sample_abandoned) {
@@ -506,7 +506,7 @@ impl<P: Protocol> VirtualUser<P> {
             let mut slot = None;
             for timer in &package.timers {
                 if let Some(gate) = timer.gate() {
-                    gate.pass(&mut self.user).await;
+                    gate.wait(&mut self.user).await;
                 }
                 let delay = timer.delay(&mut self.user);
                 wait_ns = wait_ns.saturating_add(delay.wait_ns);

@@ -38,6 +38,9 @@ const ORIGIN_SHARE: f64 = 0.5;
 /// wait at the same time.
 const DEPENDENCY_RATIO_MIN: f64 = 1.5;
 
+/// A cause that occurs later than this after the start of a request is not its cause, in ns, however long requests take.
+const REACH_MAX_NS: u64 = 1_000_000_000;
+
 /// Share of the CPU time from which a machine is short of CPUs during a whole run.
 const SATURATED: f64 = 0.85;
 
@@ -89,6 +92,11 @@ pub fn explain(observations: &Observations<'_>) -> Option<Explanation> {
         let rank = |one: &Evidence| (one.cause != cause, !one.holds);
         rank(a).cmp(&rank(b)).then(b.share.total_cmp(&a.share))
     });
+    let candidate = evidence
+        .iter()
+        .filter(|one| cause == Cause::None && one.p.is_some_and(|p| p <= LEVEL))
+        .min_by(|a, b| a.p.unwrap_or(1.0).total_cmp(&b.p.unwrap_or(1.0)))
+        .cloned();
     let not_examined = compared.not_examined();
     let missing: Vec<Cause> = not_examined.iter().map(|one| one.cause).collect();
     let sentence = sentence(observations, cause, &evidence, compared.tested());
@@ -98,7 +106,7 @@ pub fn explain(observations: &Observations<'_>) -> Option<Explanation> {
         compared: compared.tested(),
         evidence,
         not_examined,
-        next: sentences::next_step(cause, &missing),
+        next: sentences::next_step(cause, candidate.as_ref(), &missing),
     })
 }
 
@@ -108,6 +116,14 @@ fn mean_response_ms(requests: &Requests, (from, to): (u64, u64)) -> f64 {
     let (sum, count) =
         inside.fold((0.0, 0.0), |(sum, count), request| (sum + request.response_ns as f64, count + 1.0));
     if count > 0.0 { sum / count / 1e6 } else { 0.0 }
+}
+
+/// The 95th percentile of the response times of the requests that were meant to start in a part, in ns.
+fn slow_response_ns(requests: &Requests, (from, to): (u64, u64)) -> u64 {
+    let inside = requests.kept().iter().filter(|request| (from..to).contains(&request.start.0));
+    let mut times: Vec<u64> = inside.map(|request| request.response_ns).collect();
+    let place = times.len() * 95 / 100;
+    if times.is_empty() { 0 } else { *times.select_nth_unstable(place).1 }
 }
 
 /// A signal with the results of all methods.
@@ -153,14 +169,16 @@ struct Comparison<'s> {
 impl<'s> Comparison<'s> {
     fn new(observations: &'s Observations<'_>, slow: &SlowTimes, means: RequestMeans) -> Comparison<'s> {
         let mut by_cause: BTreeMap<Cause, Vec<Compared<'_>>> = BTreeMap::new();
+        let reach_ns = slow_response_ns(observations.requests, observations.part).min(REACH_MAX_NS);
         for signal in &observations.signals {
+            let reaching = signal.reaching_back(reach_ns);
             let change = (!observations.incidents.is_empty())
                 .then(|| change(signal, &observations.incidents, observations.part))
                 .flatten();
             by_cause.entry(signal.cause).or_default().push(Compared {
                 signal,
-                test: shift_test(slow, signal),
-                effect: effect(slow, signal),
+                test: shift_test(slow, &reaching),
+                effect: effect(slow, &reaching),
                 change,
                 waiting: waiting(signal, means),
                 ratio: (signal.cause == Cause::SlowDependency).then(|| waiting_ratio(signal, slow)).flatten(),

@@ -11,6 +11,8 @@
 //! 5. Of several such causes, the one with the largest share is named. A more specific cause comes first if its share is nearly
 //!    as large.
 //!
+//! [`saturation`] extrapolates the use of each resource to the load at which the first one gives out.
+//!
 //! `crates/explain/tests/study` measures the error rates; `docs/explanations.md` lists them.
 
 mod choose;
@@ -20,6 +22,7 @@ mod levels;
 mod load;
 mod multiplicity;
 mod request_times;
+mod saturation;
 mod sentences;
 mod series_pieces;
 mod shift_test;
@@ -32,6 +35,7 @@ pub use choose::{Observations, explain};
 pub use effect::{CauseEffect, effect};
 pub use multiplicity::holm;
 pub use request_times::{REQUESTS_MAX, Requests, TimedRequest};
+pub use saturation::{is_resource_metric, saturation, utilizations};
 pub use shift_test::{ShiftTest, Untestable, shift_test};
 pub use signal::{Signal, SignalPiece, SignalShape};
 pub use signals::{CpuFigures, SIGNAL_METRICS, Signals, is_signal_metric, signals};

@@ -1,6 +1,6 @@
 //! The evidence in sentences.
 
-use busyhour_analysis::explanation::Cause;
+use busyhour_analysis::explanation::{Cause, Evidence};
 
 use crate::effect::CauseEffect;
 use crate::episodes::Change;
@@ -88,8 +88,8 @@ pub(crate) fn neighbour(waiting: &str, others: f64, own: f64) -> String {
     )
 }
 
-/// What would decide the question, or confirm the cause.
-pub(crate) fn next_step(cause: Cause, not_examined: &[Cause]) -> String {
+/// What would decide the question, or confirm the cause. `candidate` is the evidence for the most likely cause if none is claimed.
+pub(crate) fn next_step(cause: Cause, candidate: Option<&Evidence>, not_examined: &[Cause]) -> String {
     let confirm = match cause {
         Cause::Generator => "repeat the run with more cores for the generator, or a lower rate",
         Cause::Arrivals => "repeat the run with Poisson arrivals at the same rate",
@@ -115,6 +115,13 @@ pub(crate) fn next_step(cause: Cause, not_examined: &[Cause]) -> String {
         Cause::CpuSaturation => "repeat the run at a lower rate, or with more CPUs",
         Cause::None => "",
     };
+    if let Some(candidate) = candidate {
+        let p = candidate.p.map_or_else(String::new, |p| format!(" ({} before correction)", probability(p)));
+        return format!(
+            "The most likely cause is {}{p}. To decide, make a longer run, or add --observe-interval 100ms.",
+            candidate.cause.title()
+        );
+    }
     match (cause, not_examined.first()) {
         (Cause::None, Some(first)) => {
             format!("Watch more of the system. For {}: {}.", first.title(), first.needs())

@@ -106,6 +106,26 @@ impl Signal {
         Signal { pieces, ..self.clone() }
     }
 
+    /// The signal for requests that last `time_ns`: each value is the largest one from its time until the end of such a request,
+    /// because a cause can also slow down a request that has already started. `time_ns` is the same for all requests: with their own
+    /// times, long ones would meet larger values by chance. Intervals are unchanged; they have been extended.
+    #[must_use]
+    pub fn reaching_back(&self, time_ns: u64) -> Signal {
+        if self.shape == SignalShape::Intervals {
+            return self.clone();
+        }
+        let pieces = (0..self.pieces.len())
+            .map(|at| {
+                let own = self.pieces[at];
+                let until = (own.from + (own.to - own.from) / 2).saturating_add(time_ns);
+                let later = self.pieces[at + 1..].iter().take_while(|piece| piece.from < until);
+                let value = later.map(|piece| piece.value).fold(own.value, f64::max);
+                SignalPiece { value, ..own }
+            })
+            .collect();
+        Signal { pieces, ..self.clone() }
+    }
+
     /// The mean over time; `None` without pieces.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
@@ -167,6 +187,22 @@ mod tests {
         assert_eq!(pieces, [(100, 190, 0.0), (190, 400, 1.0), (400, 890, 0.0), (890, 1_000, 1.0)]);
         assert_eq!(signal.covered_ns(), 900);
         assert!((signal.mean().unwrap() - 320.0 / 900.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn values_reach_back_to_requests_in_progress() {
+        let piece = |at: u64, value| SignalPiece { from: at * 10, to: at * 10 + 10, value };
+        let signal = Signal {
+            shape: SignalShape::Levels,
+            pieces: vec![piece(0, 1.0), piece(1, 0.0), piece(2, 5.0), piece(3, 2.0)],
+            ..Signal::of_intervals((Cause::Steal, "os", "steal"), &[], 0, (0, 40))
+        };
+        let values = |time_ns| -> Vec<f64> {
+            signal.reaching_back(time_ns).pieces.iter().map(|piece| piece.value).collect()
+        };
+        assert_eq!(values(5), [1.0, 0.0, 5.0, 2.0], "the next piece begins at the end of the request");
+        assert_eq!(values(6), [1.0, 5.0, 5.0, 2.0]);
+        assert_eq!(values(16), [5.0, 5.0, 5.0, 2.0]);
     }
 
     #[test]

@@ -36,7 +36,7 @@ mod xpath;
 
 use std::sync::Arc;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_program::run::LogLevel;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
@@ -86,7 +86,7 @@ impl Evaluation {
         }
         // The limit is logged once for each outermost text; later texts within it are skipped silently.
         if count <= EVALUATIONS_MAX {
-            exceeded(Limit::FunctionDepth);
+            count_exceeded(Limit::FunctionDepth);
             let message = format!(
                 "a text evaluates nested texts deeper than {EVALUATION_DEPTH_MAX} or more than {EVALUATIONS_MAX} texts \
                  in total; the texts beyond this limit are empty"

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use busyhour_java::trim;
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_program::ElementError;
 use busyhour_program::template::{Function, TEXT_MAX, Template};
 use busyhour_program::user::UserState;
@@ -113,7 +113,7 @@ impl Function for RandomString {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let length = with_text(&self.length, user, |user, text| match text.parse::<i32>() {
             Ok(length @ 0..) if length.unsigned_abs() as usize > TEXT_MAX => {
-                exceeded(Limit::TextBytes);
+                count_exceeded(Limit::TextBytes);
                 log_failure(user, "__RandomString", &format!("the length {text:?} is more than {TEXT_MAX}"));
                 None
             }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_oro::{Pattern, PatternError, cached};
 use busyhour_program::ElementError;
 use busyhour_program::result::Retention;
@@ -131,7 +131,7 @@ fn find_matches(pattern: &str, text: &str) -> Result<Vec<Match>, ElementError> {
     });
     searched.map_err(|limit| limit.to_string())?;
     if bytes_left.is_none() {
-        exceeded(Limit::MatchBytes);
+        count_exceeded(Limit::MatchBytes);
         return Err(format!("all matches together take more than {} MiB", MATCH_BYTES_MAX >> 20).into());
     }
     Ok(found)
@@ -258,7 +258,7 @@ fn replace_all(text: &str, pattern: &str, replacement: &str) -> Result<String, E
         let group = |number| (number <= pattern.groups()).then(|| groups.get(number).unwrap_or_default());
         match append_replacement(replacement, group, &mut out) {
             Ok(()) if out.len() > TEXT_MAX => {
-                exceeded(Limit::TextBytes);
+                count_exceeded(Limit::TextBytes);
                 failure = Some(format!("the text takes more than {} MiB", TEXT_MAX >> 20).into());
                 ControlFlow::Break(())
             }

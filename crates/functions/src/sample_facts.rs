@@ -8,7 +8,7 @@ use busyhour_script::{AssertionFacts, AssertionVerdict, SampleChanges, SampleFac
 use crate::sub_result::sample_result;
 
 /// The result that a script accesses. It is moved out of the user while the script runs.
-pub(crate) struct Facts {
+pub(crate) struct ScriptResultAccess {
     pub(crate) result: SampleResult,
     pub(crate) clock: busyhour_program::clock::Clock,
     pub(crate) is_sampler: bool,
@@ -40,7 +40,7 @@ fn move_start(result: &mut SampleResult, start_ns: u64) {
     }
 }
 
-impl Facts {
+impl ScriptResultAccess {
     /// Moves the result out of the user.
     pub(crate) fn take_from(user: &mut UserState) -> Self {
         Self { result: std::mem::take(&mut user.result), clock: user.run.clock.clone(), is_sampler: false }
@@ -51,7 +51,7 @@ impl Facts {
     }
 }
 
-impl SampleFacts for Facts {
+impl SampleFacts for ScriptResultAccess {
     fn label(&self) -> String {
         self.result.label.clone()
     }
@@ -178,7 +178,7 @@ impl SampleFacts for Facts {
     }
 }
 
-impl SampleChanges for Facts {
+impl SampleChanges for ScriptResultAccess {
     fn set_successful(&mut self, successful: bool) {
         self.result.outcome.success = successful;
     }
@@ -304,7 +304,7 @@ mod tests {
     fn results_provide_all_names_that_the_check_accepts() {
         let result = SampleResult { sub_results: vec![SampleResult::default()], ..SampleResult::default() };
         let clock = busyhour_program::clock::Clock::manual(0);
-        let mut facts = Facts { result, clock, is_sampler: true };
+        let mut facts = ScriptResultAccess { result, clock, is_sampler: true };
         for name in SAMPLE_FACTS {
             assert!(facts.fact(name).is_some(), "{name}");
         }

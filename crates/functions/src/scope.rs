@@ -21,19 +21,19 @@ use jiff::tz::TimeZone;
 use rand::RngCore as _;
 
 use crate::context::RenderText;
-use crate::sample_facts::Facts;
+use crate::sample_facts::ScriptResultAccess;
 use crate::thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY};
 
 /// The scope of a script that a user runs: `vars`, `props`, `log`, `ctx`, the clock, the random numbers and the last
 /// result.
 pub struct UserScope<'a> {
     pub(crate) user: &'a mut UserState,
-    facts: Facts,
+    facts: ScriptResultAccess,
     /// The sampler whose request scripts can read and change. Like the result, it is moved out of the user while the script
     /// runs.
     sampler: Option<Box<dyn Any>>,
     /// In a sampler's script: the result of the previous sample.
-    previous: Option<Facts>,
+    previous: Option<ScriptResultAccess>,
     verdict: Option<AssertionVerdict>,
     render_text: RenderText,
     /// Operations that the script used and the interpreter does not support.
@@ -50,7 +50,7 @@ impl<'a> UserScope<'a> {
     /// The scope of a script that this user runs. `render_text` evaluates texts that the script composes; pass
     /// [`render_text`](crate::render_text).
     pub fn new(user: &'a mut UserState, render_text: RenderText) -> Self {
-        let facts = Facts::take_from(user);
+        let facts = ScriptResultAccess::take_from(user);
         let sampler = user.request.take();
         Self { user, facts, sampler, previous: None, verdict: None, render_text, unsupported: Vec::new() }
     }
@@ -64,7 +64,7 @@ impl<'a> UserScope<'a> {
         previous: Option<SampleResult>,
     ) -> Self {
         let clock = user.run.clock.clone();
-        let previous = previous.map(|result| Facts { result, clock, is_sampler: false });
+        let previous = previous.map(|result| ScriptResultAccess { result, clock, is_sampler: false });
         let mut scope = Self::new(user, render_text);
         scope.previous = previous;
         scope.facts.is_sampler = true;

@@ -10,7 +10,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_program::result::Retention;
 use busyhour_program::run::{LogLevel, ScriptIssue, Stop};
 use busyhour_program::template::{Function, Segment, Template};
@@ -193,7 +193,7 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> BuildResult 
             match language.compile(&with_ones(&template)) {
                 Ok(compiled) => note_reads(arguments, &compiled),
                 Err(error) if error.is_unsupported() && !arguments.at_run_time() => {
-                    let hint = "checked with 1 in place of each ${…}; if the script calls vars.get(…) instead, its exact text is checked";
+                    let hint = "the script is checked with 1 in place of each ${…}; with vars.get(…) instead, its exact text is checked";
                     return Err(Problem {
                         kind: language.unsupported_kind(),
                         ..arguments.unsupported(error.to_string(), hint)
@@ -322,7 +322,7 @@ impl Script {
     /// `java.lang.Error` ends the user, as in JMeter.
     fn report(&self, user: &mut UserState, error: &ScriptError) {
         if matches!(error, ScriptError::LimitReached { .. }) {
-            exceeded(Limit::Script);
+            count_exceeded(Limit::Script);
         }
         user.log(self.language.log_level(), &format!("{}: {error}", self.name));
         match error {

@@ -29,7 +29,7 @@ fn problems_have_a_message_and_a_hint() {
     insta::assert_snapshot!(problems("${__V(x_${__Random(1)})}"), @r#"Invalid at 8: __Random takes 2 to 3 arguments, but the call has 1 (its arguments: minimum, maximum[, variable]; a comma inside an argument is written \,)"#);
     insta::assert_snapshot!(problems("${__P(x"), @r#"Invalid at 0: the call of __P is not closed (write ${__P(…)}; a comma inside an argument is written \,)"#);
     insta::assert_snapshot!(problems("${__jexl3(1 +)}"), @"Invalid at 0: __jexl3: expected an expression, found the end (column 4) (JMeter would fail each time it runs the script)");
-    insta::assert_snapshot!(problems("${__groovy(new Socket(vars.get('${a}')))}"), @"NeedsJava at 0: __groovy: `new Socket` is not supported (column 5) (checked with 1 in place of each ${…}; if the script calls vars.get(…) instead, its exact text is checked)");
+    insta::assert_snapshot!(problems("${__groovy(new Socket(vars.get('${a}')))}"), @"NeedsJava at 0: __groovy: `new Socket` is not supported (column 5) (the script is checked with 1 in place of each ${…}; with vars.get(…) instead, its exact text is checked)");
     insta::assert_snapshot!(problems("${__Random(6,1)}"), @"Invalid at 0: __Random: the maximum 1 is less than the minimum 6");
     insta::assert_snapshot!(problems("${__time(YYYY-MM-dd b)}"), @"FailsSample at 0: Unable to parse date format YYYY-MM-dd b (Unknown pattern letter: b; patterns are those of Java's DateTimeFormatter)");
     insta::assert_snapshot!(problems("${__time(zzzz)}"), @r#"Unsupported at 0: __time: the date pattern "zzzz": full names of zones are not supported"#);
@@ -355,7 +355,7 @@ fn a_random_text_beyond_the_length_limit_is_empty() {
     let (mut world, templates) =
         World::compiled(&["a${__RandomString(2147483647)}${__RandomString(2147483647,xy)}b"]);
     assert_eq!(templates[0].text(&mut world.user), "ab");
-    assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::TextBytes, 2)]);
+    assert_eq!(busyhour_limits::take_counts(), [(busyhour_limits::Limit::TextBytes, 2)]);
 }
 
 #[test]
@@ -364,10 +364,10 @@ fn a_text_that_evaluates_itself_is_limited() {
     world.user.variables.set("v", "a${__evalVar(v)}");
     let text = templates[0].text(&mut world.user).into_owned();
     assert_eq!(text, "a".repeat(50));
-    assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
     world.user.variables.set("v", "${__evalVar(v)}${__evalVar(v)}");
     assert_eq!(templates[0].text(&mut world.user), "");
-    assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(busyhour_limits::Limit::FunctionDepth, 1)]);
     // The next text starts with new limits.
     world.user.variables.set("v", "${__eval(1)}");
     assert_eq!(templates[0].text(&mut world.user), "1");

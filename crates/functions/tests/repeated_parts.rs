@@ -5,7 +5,9 @@ mod generated_parts;
 
 use busyhour_functions::{ProblemKind, parse};
 use busyhour_limits::Limit;
-use busyhour_limits::repeated::{COUNTS, FEWER, Repeated, check_generated, counts_at, read_counts};
+use busyhour_limits::repeated::{
+    COUNTS, COUNTS_UNOPTIMIZED, Repeated, check_generated, counts_at, read_counts,
+};
 use busyhour_program::symbols::Symbols;
 use generated_parts::world::World;
 
@@ -56,7 +58,7 @@ fn texts_of_many_parts_take_linear_time() {
                 assert_eq!(compiled.len(), expected, "{count} parts: {input:?} {compiled:.100}");
             }
             assert!(world.evaluate(text) == compiled, "{count} parts: {input:?}");
-            assert_eq!(busyhour_limits::take(), [], "{count} parts: {input:?}");
+            assert_eq!(busyhour_limits::take_counts(), [], "{count} parts: {input:?}");
         });
     }
 }
@@ -82,7 +84,7 @@ fn problems_of_a_text_are_limited() {
         (ProblemKind::Invalid, repeated("${__P", "(${__P", "")),
     ];
     for (kind, input) in inputs {
-        read_counts(&[input], &FEWER, |input, count, text| {
+        read_counts(&[input], &COUNTS_UNOPTIMIZED, |input, count, text| {
             let problems = parse(text, &mut Symbols::default()).expect_err("a problem");
             assert!(problems.iter().all(|problem| problem.kind == kind), "{input:?}: {:?}", problems[0]);
             assert!(problems.len() <= 100.min(count), "{count} parts: {input:?}");
@@ -110,11 +112,11 @@ fn calls_that_are_nested_too_deeply_are_one_problem() {
 
 #[test]
 fn texts_in_texts_are_limited() {
-    read_counts(&[repeated("", "${__eval(\\${v})}", "")], &FEWER, |_, count, text| {
+    read_counts(&[repeated("", "${__eval(\\${v})}", "")], &COUNTS_UNOPTIMIZED, |_, count, text| {
         let mut world = World::new();
         world.user.variables.set("v", "x");
         let found = world.evaluate(text).len();
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         if count < COUNTS[1] {
             assert_eq!((found, limits), (count, vec![]));
         } else {
@@ -138,7 +140,7 @@ fn variables_of_many_parts_are_set() {
         assert_eq!(world.user.variables.get(&format!("part_{count}")), Some("a"));
         assert_eq!(world.render(&templates[2]).len(), 3 * count);
         let all = world.render(&templates[1]);
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         if count == COUNTS[2] {
             assert_eq!((all.as_str(), limits), ("", vec![(Limit::MatchBytes, 1)]));
         } else {
@@ -158,7 +160,7 @@ fn matches_that_overlap_are_limited() {
     world.user.variables.set("text", &"a".repeat(1_000_000));
     for (template, limit) in templates.iter().zip([Limit::MatchBytes, Limit::TextBytes]) {
         let found = world.render(template);
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         assert!(found.is_empty(), "{limit:?}");
         assert!(limits == [(limit, 1)] || limits == [(Limit::RegexSteps, 1)], "{limits:?}");
     }

@@ -32,7 +32,8 @@ pub enum GcCaveat {
         busy_percent: f64,
     },
     /// Full collections freed almost nothing.
-    FullFreedLittle {
+    #[serde(rename = "full_freed_little")]
+    FullCollectionsFreedLittle {
         /// Number of such collections.
         count: u64,
         /// Number of all full collections.
@@ -43,7 +44,8 @@ pub enum GcCaveat {
         pause_s: f64,
     },
     /// Figures of full collections are based on few collections.
-    FewFull {
+    #[serde(rename = "few_full")]
+    FewFullCollections {
         /// Number of full collections.
         count: u64,
     },
@@ -72,14 +74,16 @@ pub enum GcCaveat {
         longest_s: f64,
     },
     /// Pauses in which the collector waited instead of working.
-    WaitingCollector {
+    #[serde(rename = "waiting_collector")]
+    CollectorWaited {
         /// Number of such pauses.
         count: u64,
         /// Sum of such pauses, s.
         paused_s: f64,
     },
     /// The log does not print the pauses of ZGC.
-    NoPausesOfCycles,
+    #[serde(rename = "no_pauses_of_cycles")]
+    CyclesWithoutPauses,
     /// Memory that concurrent collections freed is a lower bound.
     ConcurrentSizes,
     /// The capacity of the heap is estimated.
@@ -178,10 +182,10 @@ pub(crate) fn caveats(log: &GcLog, figures: &GcFigures, statistics: &GcStatistic
         found.push(GcCaveat::AllocationStalls { count: stalls.n as u64, longest_s: stalls.max_s });
     }
     if let Some(cpu) = log.cpu.filter(|cpu| cpu.waited > 0) {
-        found.push(GcCaveat::WaitingCollector { count: cpu.waited, paused_s: cpu.waited_s });
+        found.push(GcCaveat::CollectorWaited { count: cpu.waited, paused_s: cpu.waited_s });
     }
     if figures.lacks_pauses {
-        found.push(GcCaveat::NoPausesOfCycles);
+        found.push(GcCaveat::CyclesWithoutPauses);
     }
     if log
         .events
@@ -262,10 +266,10 @@ fn full_caveats(log: &GcLog, figures: &GcFigures, found: &mut Vec<GcCaveat>) {
     }
     if let Some((share, pause_s)) = worst {
         let freed_percent = 100.0 * share;
-        found.push(GcCaveat::FullFreedLittle { count: little, of, freed_percent, pause_s });
+        found.push(GcCaveat::FullCollectionsFreedLittle { count: little, of, freed_percent, pause_s });
     }
     if of < FULL_FEW {
-        found.push(GcCaveat::FewFull { count: of });
+        found.push(GcCaveat::FewFullCollections { count: of });
     }
     let is_explicit = |cause: &str| EXPLICIT.contains(&cause);
     let count = full().filter(|event| log.cause(event).is_some_and(is_explicit)).count() as u64;
@@ -339,10 +343,10 @@ impl fmt::Display for GcCaveat {
             GcCaveat::IdleTime { idle_percent, shortest_s, throughput_percent, busy_percent } => {
                 f.write_str(&idle_text(idle_percent, shortest_s, throughput_percent, busy_percent))
             }
-            GcCaveat::FullFreedLittle { count, of, freed_percent, pause_s } => {
+            GcCaveat::FullCollectionsFreedLittle { count, of, freed_percent, pause_s } => {
                 f.write_str(&full_freed_little_text(count, of, freed_percent, pause_s))
             }
-            GcCaveat::FewFull { count } => write!(
+            GcCaveat::FewFullCollections { count } => write!(
                 f,
                 "figures of full collections are based on {} only",
                 counted(count, "collection", "collections")
@@ -364,8 +368,8 @@ impl fmt::Display for GcCaveat {
                 counted(count, "time", "times"),
                 1000.0 * longest_s
             ),
-            GcCaveat::WaitingCollector { count, paused_s } => f.write_str(&waiting_text(count, paused_s)),
-            GcCaveat::NoPausesOfCycles => f.write_str(
+            GcCaveat::CollectorWaited { count, paused_s } => f.write_str(&waiting_text(count, paused_s)),
+            GcCaveat::CyclesWithoutPauses => f.write_str(
                 "the log has the cycles of ZGC but not their pauses; log `gc,gc+phases` or `gc*` for pauses and throughput",
             ),
             GcCaveat::ConcurrentSizes => f.write_str(

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::size::Sizes;
+use crate::size::SizeChange;
 use crate::stamp::LineStamp;
 
 /// A garbage collector of HotSpot.
@@ -69,7 +69,7 @@ pub enum EventKind {
     /// A short pause inside a cycle of ZGC. The cycle also contains its duration.
     CyclePause,
     /// A collection of ZGC that runs concurrently with the application.
-    Cycle,
+    ZgcCycle,
     /// A minor collection of generational ZGC.
     MinorCycle,
     /// A major collection of generational ZGC.
@@ -79,7 +79,7 @@ pub enum EventKind {
     /// The end of a concurrent phase or cycle.
     Concurrent,
     /// A safepoint that is not contained in a pause: `Total time for which application threads were stopped`.
-    Stopped,
+    Safepoint,
     /// The use of the heap, without a collection (Epsilon).
     HeapUse,
     /// One thread waited for free memory (ZGC). The application as a whole did not stop.
@@ -101,12 +101,12 @@ impl EventKind {
             EventKind::Cleanup => "cleanup",
             EventKind::ShortPause => "short pause",
             EventKind::CyclePause => "pause of a cycle",
-            EventKind::Cycle => "cycle",
+            EventKind::ZgcCycle => "cycle",
             EventKind::MinorCycle => "minor cycle",
             EventKind::MajorCycle => "major cycle",
             EventKind::ConcurrentStart => "concurrent phase starts",
             EventKind::Concurrent => "concurrent phase",
-            EventKind::Stopped => "safepoint",
+            EventKind::Safepoint => "safepoint",
             EventKind::HeapUse => "heap use",
             EventKind::AllocationStall => "allocation stall",
         }
@@ -126,12 +126,12 @@ impl EventKind {
             | EventKind::Cleanup
             | EventKind::ShortPause
             | EventKind::CyclePause => true,
-            EventKind::Cycle
+            EventKind::ZgcCycle
             | EventKind::MinorCycle
             | EventKind::MajorCycle
             | EventKind::ConcurrentStart
             | EventKind::Concurrent
-            | EventKind::Stopped
+            | EventKind::Safepoint
             | EventKind::HeapUse
             | EventKind::AllocationStall => false,
         }
@@ -140,25 +140,25 @@ impl EventKind {
     /// Whether the event is a whole collection of ZGC.
     #[must_use]
     pub fn is_cycle(self) -> bool {
-        matches!(self, EventKind::Cycle | EventKind::MinorCycle | EventKind::MajorCycle)
+        matches!(self, EventKind::ZgcCycle | EventKind::MinorCycle | EventKind::MajorCycle)
     }
 }
 
 /// The sizes of the parts of a heap at an event.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Spaces {
+pub struct GenerationSizes {
     /// The young generation: eden and survivors.
-    pub young: Option<Sizes>,
+    pub young: Option<SizeChange>,
     /// The old generation, with humongous regions.
-    pub old: Option<Sizes>,
+    pub old: Option<SizeChange>,
     /// Metaspace, or the permanent generation up to JDK 7.
-    pub metaspace: Option<Sizes>,
+    pub metaspace: Option<SizeChange>,
     /// Whether only generations that were collected have sizes, as in logs up to JDK 8. Unified logs print the sizes of all
     /// generations.
     pub collected_only: bool,
 }
 
-impl Spaces {
+impl GenerationSizes {
     /// The number of generations with sizes.
     #[must_use]
     pub fn count(&self) -> usize {
@@ -187,9 +187,9 @@ pub struct GcEvent {
     /// For a cycle of ZGC, the sum of the pauses it contains, s. Absent if the log does not print pauses.
     pub cycle_pauses_s: Option<f64>,
     /// The heap before and after, if the log prints it.
-    pub heap: Option<Sizes>,
+    pub heap: Option<SizeChange>,
     /// The generations, if the log prints them.
-    pub spaces: Option<Box<Spaces>>,
+    pub spaces: Option<Box<GenerationSizes>>,
     /// Whether objects could not be moved for lack of free memory: to-space exhausted, evacuation or promotion failed,
     /// or a concurrent collection that did not finish in time.
     pub is_failure: bool,

@@ -19,7 +19,7 @@ mod walk;
 use crate::log::GcLog;
 
 pub use accumulator::{DurationStatistics, SizeStatistics};
-pub use model::{CollectionFigures, GcFigure, GcFigures, Occupancy, Unavailable};
+pub use model::{CollectionFigures, GcFigure, GcFigures, Occupancy, UnavailableReason};
 pub use rows::FigureRow;
 pub(crate) use rows::{memory_row, number_row};
 
@@ -36,9 +36,9 @@ impl GcFigures {
     /// The log has cycles of ZGC without pauses, or no events.
     pub fn accumulated_pauses_s(&self) -> GcFigure<f64> {
         if self.lacks_pauses {
-            return Err(Unavailable::NoPausesOfCycles);
+            return Err(UnavailableReason::CyclesWithoutPauses);
         }
-        if self.pauses.n() == 0 { Err(Unavailable::NoPauses) } else { Ok(self.pauses.sum()) }
+        if self.pauses.n() == 0 { Err(UnavailableReason::NoPauses) } else { Ok(self.pauses.sum()) }
     }
 
     /// The figures under GCViewer's names, with its formats, in its order.

@@ -55,7 +55,7 @@ fn interval(log: &GcLog, event: &GcEvent) -> Option<(f64, f64)> {
         | EventKind::Mixed
         | EventKind::Full
         | EventKind::Degenerated
-        | EventKind::Cycle
+        | EventKind::ZgcCycle
         | EventKind::MinorCycle
         | EventKind::MajorCycle => true,
         // The first pause of a cycle of Shenandoah; CMS and G1 have young collections.
@@ -66,7 +66,7 @@ fn interval(log: &GcLog, event: &GcEvent) -> Option<(f64, f64)> {
         | EventKind::CyclePause
         | EventKind::ConcurrentStart
         | EventKind::Concurrent
-        | EventKind::Stopped
+        | EventKind::Safepoint
         | EventKind::HeapUse
         | EventKind::AllocationStall => false,
     };

@@ -57,7 +57,7 @@ pub enum LeakVerdict {
     /// The log does not show whether there is a leak.
     Undecided {
         /// The reason.
-        reason: Undecided,
+        reason: UndecidedReason,
         /// The growth, if it could be estimated.
         growth: Option<LiveGrowth>,
     },
@@ -66,7 +66,7 @@ pub enum LeakVerdict {
 /// Why a verdict is undecided.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Undecided {
+pub enum UndecidedReason {
     /// Too few collections reclaimed old objects.
     TooFewCollections {
         /// Number of such collections.
@@ -86,12 +86,12 @@ pub enum Undecided {
     Uncertain,
 }
 
-impl Undecided {
+impl UndecidedReason {
     /// The reason as a sentence without its end, with advice.
     #[must_use]
     pub fn reason(self) -> String {
         match self {
-            Undecided::TooFewCollections { found, needed } => {
+            UndecidedReason::TooFewCollections { found, needed } => {
                 let collections = match found {
                     0 => "no collection".to_owned(),
                     1 => "1 collection".to_owned(),
@@ -101,15 +101,15 @@ impl Undecided {
                     "{collections} reclaimed old objects, and {needed} are needed; run longer, or with a smaller heap"
                 )
             }
-            Undecided::NoStamps => "the log has no times; log with the decoration `uptime`".to_owned(),
-            Undecided::RisesInOneHalf => {
+            UndecidedReason::NoStamps => "the log has no times; log with the decoration `uptime`".to_owned(),
+            UndecidedReason::RisesInOneHalf => {
                 "live memory rises in one half of the time only, as with a step of the load or a cache that fills; run longer \
                  at constant load"
                     .to_owned()
             }
-            Undecided::Returns => "live memory rises and falls again; run for several of its periods".to_owned(),
-            Undecided::SlowsDown => "the rise slows down, as in a warm-up; run longer".to_owned(),
-            Undecided::Uncertain => {
+            UndecidedReason::Returns => "live memory rises and falls again; run for several of its periods".to_owned(),
+            UndecidedReason::SlowsDown => "the rise slows down, as in a warm-up; run longer".to_owned(),
+            UndecidedReason::Uncertain => {
                 "the log is too short to tell growth from variation; run longer at constant load".to_owned()
             }
         }
@@ -150,9 +150,9 @@ pub fn leak_verdict(log: &GcLog) -> LeakVerdict {
     let live = live_sizes(log);
     let undecided = |reason, growth| LeakVerdict::Undecided { reason, growth };
     if !log.has_stamps && !log.events.is_empty() {
-        return undecided(Undecided::NoStamps, None);
+        return undecided(UndecidedReason::NoStamps, None);
     }
-    let too_few = Undecided::TooFewCollections { found: live.len(), needed: LEAK_COLLECTIONS_MIN };
+    let too_few = UndecidedReason::TooFewCollections { found: live.len(), needed: LEAK_COLLECTIONS_MIN };
     if live.len() < LEAK_COLLECTIONS_MIN {
         return undecided(too_few, None);
     }
@@ -170,7 +170,7 @@ pub fn leak_verdict(log: &GcLog) -> LeakVerdict {
     if trend.slope_high < material_slope {
         return LeakVerdict::NoLeak(growth);
     }
-    undecided(Undecided::Uncertain, Some(growth))
+    undecided(UndecidedReason::Uncertain, Some(growth))
 }
 
 fn after_warm_up(live: &[LiveSize]) -> &[LiveSize] {
@@ -221,7 +221,7 @@ fn growth(points: &[LiveSize], trend: &MonotonicTrend) -> LiveGrowth {
 }
 
 /// The reason why a significant rise may not be a leak, if there is one.
-fn doubt(points: &[LiveSize]) -> Option<Undecided> {
+fn doubt(points: &[LiveSize]) -> Option<UndecidedReason> {
     let (first, second) = points.split_at(points.len() / 2);
     let rises = |half: &[LiveSize]| trend_of(half).is_some_and(|trend| trend.p_rising < HALF);
     let low = |quarter: usize| {
@@ -232,13 +232,13 @@ fn doubt(points: &[LiveSize]) -> Option<Undecided> {
         sizes.get(sizes.len() / 4).copied()
     };
     if (1..4).any(|quarter| low(quarter) <= low(quarter - 1)) {
-        return Some(Undecided::Returns);
+        return Some(UndecidedReason::Returns);
     }
     // A full heap slows the program and its leak down, but not the leak per allocated memory.
     if slows_down(points, |point| point.time_s) && slows_down(points, |point| point.allocated_kib as f64) {
-        return Some(Undecided::SlowsDown);
+        return Some(UndecidedReason::SlowsDown);
     }
-    (!rises(first) || !rises(second)).then_some(Undecided::RisesInOneHalf)
+    (!rises(first) || !rises(second)).then_some(UndecidedReason::RisesInOneHalf)
 }
 
 /// Whether the quadratic term of the parabola through the points is significantly negative, with time or work as abscissa.
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn reasons_have_the_right_number() {
-        let reason = |found| Undecided::TooFewCollections { found, needed: 24 }.reason();
+        let reason = |found| UndecidedReason::TooFewCollections { found, needed: 24 }.reason();
         assert!(reason(0).starts_with("no collection reclaimed old objects, and 24 are needed;"));
         assert!(reason(1).starts_with("1 collection reclaimed"));
         assert!(reason(23).starts_with("23 collections reclaimed"));

@@ -42,18 +42,18 @@ mod unified;
 pub use caveat::GcCaveat;
 pub use comparison::{BetterWhen, Change, ComparedGcFigure, GcComparison};
 pub use cpu::CpuSums;
-pub use event::{CauseId, Collector, EventKind, GcEvent, Spaces};
+pub use event::{CauseId, Collector, EventKind, GcEvent, GenerationSizes};
 pub use figures::{
     CollectionFigures, DurationStatistics, FigureRow, GcFigure, GcFigures, Occupancy, SizeStatistics,
-    Unavailable,
+    UnavailableReason,
 };
 pub use gc_file::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND, GcFile, GcFileError, GcSource};
-pub use leak::{LEAK_COLLECTIONS_MIN, LeakVerdict, LiveGrowth, Undecided, leak_verdict};
+pub use leak::{LEAK_COLLECTIONS_MIN, LeakVerdict, LiveGrowth, UndecidedReason, leak_verdict};
 pub use live::{LiveSize, live_sizes};
 pub use log::{DamagedLine, EVENTS_MAX, GcLog, LineCounts, OTHER_CAUSE, Safepoints};
 pub use reader::{GcLogReader, first_stamp, part_order};
 pub use series::{GcSeries, HeapPoint, POINTS_MAX, PausePoint, RatePoint, series};
-pub use size::Sizes;
+pub use size::SizeChange;
 pub use stamp::LineStamp;
 pub use statistics::{
     DurationSummary, GcStatistics, PauseGroup, PausePercentile, Rates, WorstPauseWindow, rates, statistics,

@@ -57,7 +57,7 @@ pub fn live_sizes(log: &GcLog) -> Vec<LiveSize> {
                 found.extend(smallest_since_remark.take());
                 has_remark = true;
             }
-            EventKind::Full | EventKind::Degenerated | EventKind::Cycle | EventKind::MajorCycle => {
+            EventKind::Full | EventKind::Degenerated | EventKind::ZgcCycle | EventKind::MajorCycle => {
                 found.extend(mixed.take());
                 found.extend(size);
             }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu::{CpuSums, cpu_times};
 use crate::event::{CauseId, Collector, GcEvent};
-use crate::size::{SharedSizes, Sizes};
+use crate::size::{SharedSizes, SizeChange};
 
 /// The largest number of events of a log. Further ones are counted but not kept, so that memory is bounded (about 1 GB).
 pub const EVENTS_MAX: usize = 4_000_000;
@@ -315,7 +315,7 @@ impl LogBuilder {
 }
 
 /// The sum of two sizes that may be absent.
-pub(crate) fn sum(one: Option<Sizes>, two: Option<Sizes>) -> Option<Sizes> {
+pub(crate) fn sum(one: Option<SizeChange>, two: Option<SizeChange>) -> Option<SizeChange> {
     match (one, two) {
         (Some(one), Some(two)) => Some(one.plus(&two)),
         (one, two) => one.or(two),

@@ -1,6 +1,6 @@
 //! Figures that GCViewer does not have, in the format of its figures.
 
-use crate::figures::{FigureRow, Unavailable, memory_row, number_row};
+use crate::figures::{FigureRow, UnavailableReason, memory_row, number_row};
 use crate::log::GcLog;
 use crate::statistics::{DurationSummary, GcStatistics, rates};
 
@@ -8,9 +8,9 @@ use crate::statistics::{DurationSummary, GcStatistics, rates};
 pub(crate) fn rows(log: &GcLog, statistics: &GcStatistics) -> Vec<FigureRow> {
     let pauses = statistics.pauses.as_ref();
     let none = if log.events.iter().any(|event| event.kind.is_cycle()) {
-        Unavailable::NoPausesOfCycles
+        UnavailableReason::CyclesWithoutPauses
     } else {
-        Unavailable::NoPauses
+        UnavailableReason::NoPauses
     };
     let seconds =
         |name, value: fn(&DurationSummary) -> f64| number_row(name, pauses.map(value).ok_or(none), "s", 6);
@@ -26,14 +26,14 @@ pub(crate) fn rows(log: &GcLog, statistics: &GcStatistics) -> Vec<FigureRow> {
     ];
     for (name, window_s) in [("worstSecondPausedPc", 1.0), ("worstMinutePausedPc", 60.0)] {
         let window = statistics.worst_windows.iter().find(|window| window.window_s == window_s);
-        let missing = if pauses.is_some() { Unavailable::NoTimeSpan } else { none };
+        let missing = if pauses.is_some() { UnavailableReason::NoTimeSpan } else { none };
         rows.push(number_row(name, window.map(|window| window.paused_percent).ok_or(missing), "%", 2));
     }
     let rates = rates(log);
     rows.push(memory_row("allocationRate", rates.allocation, "/s"));
     rows.push(memory_row("promotionRate", rates.promotion, "/s"));
     rows.push(number_row("failedCollections", Ok(statistics.failures as f64), "-", 0));
-    let cpu = log.cpu.ok_or(Unavailable::NoCpuTimes);
+    let cpu = log.cpu.ok_or(UnavailableReason::NoCpuTimes);
     rows.push(number_row("gcCpuTime", cpu.map(|cpu| cpu.user_s + cpu.sys_s), "s", 2));
     rows.push(number_row("gcCpuTimeSys", cpu.map(|cpu| cpu.sys_s), "s", 2));
     let stalls = statistics.stalls.as_ref();

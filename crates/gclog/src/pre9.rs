@@ -83,7 +83,7 @@ impl Pre9Reader {
         if let Some(collector) = collector {
             log.collector(collector);
         }
-        if event.event.kind == EventKind::Stopped {
+        if event.event.kind == EventKind::Safepoint {
             // The safepoint contains the pause before it, which must be added first.
             self.release(log);
         }
@@ -158,7 +158,7 @@ impl Pre9Reader {
     fn detail(&mut self, line: &str, log: &mut LogBuilder) -> LineClass {
         let Some(event) = &mut self.held else { return LineClass::Detail };
         match spaces::detail_line(line) {
-            DetailLine::Sizes { heap, spaces } => {
+            DetailLine::SizeChange { heap, spaces } => {
                 event.heap = Some(heap);
                 if let Some(found) = spaces {
                     event.spaces = Some(Box::new(found));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Logs round to whole K, M or G. The rounding stays in the figures, because the log has nothing finer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Sizes {
+pub struct SizeChange {
     /// Used before the event, KiB.
     pub before_kib: i64,
     /// Used after the event, KiB.
@@ -15,7 +15,7 @@ pub struct Sizes {
     pub capacity_kib: Option<i64>,
 }
 
-impl Sizes {
+impl SizeChange {
     /// Memory that the event freed, KiB; negative if more was used afterwards.
     #[must_use]
     pub fn freed_kib(&self) -> i64 {
@@ -24,8 +24,8 @@ impl Sizes {
 
     /// The sizes of two spaces together. The capacity is known only if both are.
     #[must_use]
-    pub fn plus(&self, other: &Sizes) -> Sizes {
-        Sizes {
+    pub fn plus(&self, other: &SizeChange) -> SizeChange {
+        SizeChange {
             before_kib: self.before_kib.saturating_add(other.before_kib),
             after_kib: self.after_kib.saturating_add(other.after_kib),
             capacity_kib: match (self.capacity_kib, other.capacity_kib) {
@@ -38,8 +38,8 @@ impl Sizes {
     /// These sizes without those of a part, for a generation that the log leaves out. `None` if the part is larger than
     /// the whole.
     #[must_use]
-    pub fn minus(&self, part: &Sizes) -> Option<Sizes> {
-        let rest = Sizes {
+    pub fn minus(&self, part: &SizeChange) -> Option<SizeChange> {
+        let rest = SizeChange {
             before_kib: self.before_kib - part.before_kib,
             after_kib: self.after_kib - part.after_kib,
             capacity_kib: match (self.capacity_kib, part.capacity_kib) {
@@ -96,20 +96,20 @@ pub(crate) fn amount(text: &str) -> Option<(i64, &str)> {
 }
 
 /// Reads `before->after(capacity)`, `before(capacity)->after(capacity)` or `before->after`; returns the rest of the text.
-pub(crate) fn change(text: &str) -> Option<(Sizes, &str)> {
+pub(crate) fn change(text: &str) -> Option<(SizeChange, &str)> {
     let (before_kib, rest) = amount(text)?;
     let rest = amount_in_brackets(rest).map_or(rest, |(_, rest)| rest);
     let (after_kib, rest) = amount(rest.strip_prefix("->")?)?;
     let (capacity_kib, rest) =
         amount_in_brackets(rest).map_or((None, rest), |(capacity, rest)| (Some(capacity), rest));
-    Some((Sizes { before_kib, after_kib, capacity_kib }, rest))
+    Some((SizeChange { before_kib, after_kib, capacity_kib }, rest))
 }
 
 /// Reads `used(capacity)`: sizes that an event did not change.
-pub(crate) fn unchanged(text: &str) -> Option<(Sizes, &str)> {
+pub(crate) fn unchanged(text: &str) -> Option<(SizeChange, &str)> {
     let (used_kib, rest) = amount(text)?;
     let (capacity_kib, rest) = amount_in_brackets(rest)?;
-    Some((Sizes { before_kib: used_kib, after_kib: used_kib, capacity_kib: Some(capacity_kib) }, rest))
+    Some((SizeChange { before_kib: used_kib, after_kib: used_kib, capacity_kib: Some(capacity_kib) }, rest))
 }
 
 fn amount_in_brackets(text: &str) -> Option<(i64, &str)> {
@@ -121,7 +121,7 @@ fn amount_in_brackets(text: &str) -> Option<(i64, &str)> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SharedSizes {
     /// The sizes; the capacity is unknown.
-    pub sizes: Sizes,
+    pub sizes: SizeChange,
     /// Percent of the maximum heap before and after, rounded by the JVM.
     pub percent: (f64, f64),
 }
@@ -135,7 +135,7 @@ pub(crate) fn change_with_shares(text: &str) -> Option<(SharedSizes, &str)> {
     };
     let (before_kib, before, rest) = share(text)?;
     let (after_kib, after, rest) = share(rest.strip_prefix("->")?)?;
-    let sizes = Sizes { before_kib, after_kib, capacity_kib: None };
+    let sizes = SizeChange { before_kib, after_kib, capacity_kib: None };
     Some((SharedSizes { sizes, percent: (before, after) }, rest))
 }
 
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn changes_have_capacities_in_all_places() {
-        let sizes = |before_kib, after_kib, capacity_kib| Sizes { before_kib, after_kib, capacity_kib };
+        let sizes = |before_kib, after_kib, capacity_kib| SizeChange { before_kib, after_kib, capacity_kib };
         assert_eq!(change("6K->1K(96K) 4.086ms"), Some((sizes(6, 1, Some(96)), " 4.086ms")));
         assert_eq!(change("89K(320K)->80K(320K) N"), Some((sizes(89, 80, Some(320)), " N")));
         assert_eq!(change("0B->8192K Heap"), Some((sizes(0, 8192, None), " Heap")));
@@ -193,9 +193,12 @@ mod tests {
 
     #[test]
     fn a_missing_generation_is_the_rest_of_the_heap() {
-        let heap = Sizes { before_kib: 10, after_kib: 4, capacity_kib: Some(20) };
-        let young = Sizes { before_kib: 8, after_kib: 1, capacity_kib: Some(10) };
-        assert_eq!(heap.minus(&young), Some(Sizes { before_kib: 2, after_kib: 3, capacity_kib: Some(10) }));
+        let heap = SizeChange { before_kib: 10, after_kib: 4, capacity_kib: Some(20) };
+        let young = SizeChange { before_kib: 8, after_kib: 1, capacity_kib: Some(10) };
+        assert_eq!(
+            heap.minus(&young),
+            Some(SizeChange { before_kib: 2, after_kib: 3, capacity_kib: Some(10) })
+        );
         assert_eq!(young.minus(&heap), None);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EventKind, GcEvent};
-use crate::figures::{DurationStatistics, GcFigure, Unavailable};
+use crate::figures::{DurationStatistics, GcFigure, UnavailableReason};
 use crate::log::GcLog;
 
 /// The distribution of durations, s.
@@ -228,17 +228,17 @@ pub fn rates(log: &GcLog) -> Rates {
         }
     }
     let span_s = match span {
-        None if n == 0 => Err(Unavailable::NoHeapSizes),
-        None => Err(Unavailable::NoStamps),
+        None if n == 0 => Err(UnavailableReason::NoHeapSizes),
+        None => Err(UnavailableReason::NoStamps),
         Some((from, to)) if to > from => Ok(to - from),
-        Some(_) => Err(Unavailable::NoTimeSpan),
+        Some(_) => Err(UnavailableReason::NoTimeSpan),
     };
     Rates {
         allocation: span_s.map(|s| allocated_kib as f64 / s),
         promotion: if has_promotion {
             span_s.map(|s| promoted_kib as f64 / s)
         } else {
-            Err(Unavailable::NoGenerations)
+            Err(UnavailableReason::NoGenerations)
         },
     }
 }

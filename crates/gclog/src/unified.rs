@@ -11,7 +11,7 @@ mod pause;
 use crate::decorations::{Decorated, Level, has_gc_id};
 use crate::event::{Collector, EventKind, GcEvent};
 use crate::log::{LineClass, LogBuilder, Safepoints};
-use crate::size::{Sizes, amount, duration_s, number};
+use crate::size::{SizeChange, amount, duration_s, number};
 use crate::stamp::LineStamp;
 
 use message::{Ending, Message};
@@ -188,7 +188,7 @@ fn split_id(message: &str) -> Option<(Option<u64>, &str)> {
 fn fact(text: &str, stamp: LineStamp, log: &mut LogBuilder) -> Option<LineClass> {
     if let Some(rest) = text.strip_prefix("Total time for which application threads were stopped: ") {
         let Some((stopped_s, _)) = duration_s(rest) else { return Some(LineClass::Damaged) };
-        let mut event = GcEvent::new(EventKind::Stopped, stamp);
+        let mut event = GcEvent::new(EventKind::Safepoint, stamp);
         event.duration_s = Some(stopped_s);
         log.push(event);
         return Some(LineClass::Event);
@@ -232,7 +232,8 @@ fn heap_use(text: &str, stamp: LineStamp) -> Option<GcEvent> {
     part("reserved")?;
     let (committed_kib, used_kib) = (part("committed")?, part("used")?);
     let mut event = GcEvent::new(EventKind::HeapUse, stamp);
-    event.heap = Some(Sizes { before_kib: used_kib, after_kib: used_kib, capacity_kib: Some(committed_kib) });
+    event.heap =
+        Some(SizeChange { before_kib: used_kib, after_kib: used_kib, capacity_kib: Some(committed_kib) });
     Some(event)
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use busyhour_gclog::{
     BetterWhen, Change, Collector, EventKind, GcCaveat, GcComparison, GcLog, GcLogReader, GcSummary,
-    LeakVerdict, Unavailable, Undecided, first_stamp, part_order,
+    LeakVerdict, UnavailableReason, UndecidedReason, first_stamp, part_order,
 };
 
 fn read<'l>(lines: impl IntoIterator<Item = &'l str>) -> GcLog {
@@ -63,7 +63,7 @@ fn cycles_without_their_pauses_have_no_throughput() {
         }
         assert_eq!(value(&found, "gcPauseCount"), 13.0);
         assert!(
-            caveat(&found, |caveat| *caveat == GcCaveat::NoPausesOfCycles).unwrap().contains("gc+phases")
+            caveat(&found, |caveat| *caveat == GcCaveat::CyclesWithoutPauses).unwrap().contains("gc+phases")
         );
         // Estimated from whole percent; the heap has 96 MiB.
         let footprint_mib = value(&found, "footprint") / f64::from(1 << 20);
@@ -105,7 +105,7 @@ fn epsilon_shows_the_use_of_the_heap() {
     assert_eq!(value(&found, "footprint"), f64::from(64 << 20));
     for figure in ["freedMemory", "gcPerformance", "avgGCPause", "gcPauseMax", "avgfootprintAfterGC"] {
         let row = found.figure(figure).unwrap();
-        assert_eq!((row.value, row.unavailable), (None, Some(Unavailable::NoCollections)), "{figure}");
+        assert_eq!((row.value, row.unavailable), (None, Some(UnavailableReason::NoCollections)), "{figure}");
     }
     assert!(value(&found, "allocationRate") > 0.0);
     assert!(caveat(&found, |caveat| *caveat == GcCaveat::Epsilon).is_some());
@@ -189,7 +189,7 @@ fn cpu_times_are_added_up_and_waits_are_reported() {
 [3.0s][info][gc,cpu] GC(2) User=0.38s Sys=0.01s Real=0.20s",
     );
     assert!((value(&found, "gcCpuTime") - 0.56).abs() < 1e-9);
-    let sentence = caveat(&found, |caveat| matches!(caveat, GcCaveat::WaitingCollector { .. })).unwrap();
+    let sentence = caveat(&found, |caveat| matches!(caveat, GcCaveat::CollectorWaited { .. })).unwrap();
     assert!(
         sentence.starts_with("in 1 pause (0.8 s) the collector ran for less than half of the time"),
         "{sentence}"
@@ -234,11 +234,12 @@ fn a_full_collection_that_freed_nothing_is_reported() {
         "[1.0s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 90M->50M(96M) 5.000ms
 [400.0s][info][gc] GC(1) Pause Full (G1 Compaction Pause) 92M->91M(96M) 450.000ms",
     );
-    let sentence = caveat(&found, |caveat| matches!(caveat, GcCaveat::FullFreedLittle { .. })).unwrap();
+    let sentence =
+        caveat(&found, |caveat| matches!(caveat, GcCaveat::FullCollectionsFreedLittle { .. })).unwrap();
     assert!(sentence.starts_with(
         "1 of 1 full collections freed almost nothing (the worst 1.1 % of the used heap in 0.45 s)"
     ));
-    assert!(caveat(&found, |caveat| *caveat == GcCaveat::FewFull { count: 1 }).is_some());
+    assert!(caveat(&found, |caveat| *caveat == GcCaveat::FewFullCollections { count: 1 }).is_some());
     assert_eq!(caveat(&found, |caveat| matches!(caveat, GcCaveat::ShortLog { .. })), None);
     assert_eq!(caveat(&found, |caveat| matches!(caveat, GcCaveat::ExplicitFull { .. })), None);
     assert!(
@@ -308,8 +309,10 @@ fn the_table_has_its_figures_in_order_and_json_has_gcviewers_names() {
 #[test]
 fn a_short_log_is_undecided_about_leaks() {
     let found = summary(&text("jdk17_Serial_star.log"));
-    let LeakVerdict::Undecided { reason: Undecided::TooFewCollections { found: 1, needed }, growth: None } =
-        found.leak
+    let LeakVerdict::Undecided {
+        reason: UndecidedReason::TooFewCollections { found: 1, needed },
+        growth: None,
+    } = found.leak
     else {
         panic!("{:?}", found.leak);
     };

@@ -50,14 +50,18 @@ impl Processor for ScriptAccess {
         if let Some(headers) = headers_of_scripts(&self.sampler, user) {
             access.sampler_mut().headers = headers;
         }
-        if let Some(left) = user.peek_state::<RemainingArguments>(self.state).and_then(|left| left.clone()) {
+        if let Some(left) =
+            user.existing_state::<RemainingArguments>(self.state).and_then(|left| left.clone())
+        {
             access.sampler_mut().arguments = left;
         }
-        busyhour_request::open(user, Box::new(access));
-        if let Some(lent) = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<ScriptData>()) {
-            for jar in lent.jars.iter_mut().filter(|jar| jar.clears_each_sample()) {
+        busyhour_request::give_script_access(user, Box::new(access));
+        if let Some(session_data) =
+            user.script_session.as_mut().and_then(|session_data| session_data.downcast_mut::<ScriptData>())
+        {
+            for jar in session_data.jars.iter_mut().filter(|jar| jar.clears_each_sample()) {
                 jar.begin_sample();
-                lent.is_changed = true;
+                session_data.is_changed = true;
             }
         }
     }
@@ -79,7 +83,7 @@ struct Access {
 
 /// The sampler and the label as changed by scripts; `None` for those that are unchanged.
 pub(crate) fn changed(user: &UserState) -> (Option<Arc<HttpSampler>>, Option<Template>) {
-    let Some(access) = busyhour_request::opened::<Access>(user) else { return (None, None) };
+    let Some(access) = busyhour_request::accessed_sampler::<Access>(user) else { return (None, None) };
     (access.is_changed.then(|| Arc::clone(&access.sampler)), access.is_renamed.then(|| access.name.clone()))
 }
 
@@ -98,16 +102,17 @@ pub(crate) fn headers_of_scripts(sampler: &HttpSampler, user: &UserState) -> Opt
         return None;
     }
     let HeaderManagers::One(manager) = sampler.header_managers else { return None };
-    let lent = user.lent.as_ref()?.downcast_ref::<ScriptData>()?;
-    lent.headers.iter().find(|(known, _)| *known == manager).map(|(_, headers)| headers.clone())
+    let session_data = user.script_session.as_ref()?.downcast_ref::<ScriptData>()?;
+    session_data.headers.iter().find(|(known, _)| *known == manager).map(|(_, headers)| headers.clone())
 }
 
 /// Copies the cookies that scripts have changed back to the session.
 pub(crate) fn apply_cookies_of_scripts(session: &mut HttpSession, user: &mut UserState) {
-    let lent = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<ScriptData>());
-    if let Some(lent) = lent.filter(|lent| lent.is_changed) {
-        session.swap_jars(&mut lent.jars);
-        lent.is_changed = false;
+    let session_data =
+        user.script_session.as_mut().and_then(|session_data| session_data.downcast_mut::<ScriptData>());
+    if let Some(session_data) = session_data.filter(|session_data| session_data.is_changed) {
+        session.swap_jars(&mut session_data.jars);
+        session_data.is_changed = false;
     }
 }
 
@@ -120,10 +125,14 @@ pub(crate) fn begin_sample(session: &mut HttpSession) {
 
 /// Copies the cookies of the session to the data that scripts can access.
 pub(crate) fn show_cookies_to_scripts(session: &HttpSession, user: &mut UserState) {
-    let headers =
-        user.lent.take().and_then(|lent| lent.downcast::<ScriptData>().ok()).map(|lent| lent.headers);
+    let headers = user
+        .script_session
+        .take()
+        .and_then(|session_data| session_data.downcast::<ScriptData>().ok())
+        .map(|session_data| session_data.headers);
     let headers = headers.unwrap_or_default();
-    user.lent = Some(Box::new(ScriptData { jars: session.jars().to_vec(), is_changed: false, headers }));
+    user.script_session =
+        Some(Box::new(ScriptData { jars: session.jars().to_vec(), is_changed: false, headers }));
 }
 
 impl Access {
@@ -150,20 +159,21 @@ impl Access {
     /// Calls `work` with the copy of the sampler's cookies that scripts can access.
     fn with_jar<T>(&self, user: &mut UserState, work: impl FnOnce(&mut Jar) -> T) -> Option<T> {
         let manager = self.sampler.cookies.as_ref()?;
-        let mut lent = match user.lent.take().map(|lent| lent.downcast::<ScriptData>()) {
-            Some(Ok(lent)) => lent,
-            _ => Box::default(),
-        };
-        let at = match lent.jars.iter().position(|jar| Arc::ptr_eq(&jar.manager, manager)) {
+        let mut session_data =
+            match user.script_session.take().map(|session_data| session_data.downcast::<ScriptData>()) {
+                Some(Ok(session_data)) => session_data,
+                _ => Box::default(),
+            };
+        let at = match session_data.jars.iter().position(|jar| Arc::ptr_eq(&jar.manager, manager)) {
             Some(at) => at,
             None => {
-                lent.jars.push(Jar::new(manager, user));
-                lent.jars.len() - 1
+                session_data.jars.push(Jar::new(manager, user));
+                session_data.jars.len() - 1
             }
         };
-        let value = work(&mut lent.jars[at]);
-        lent.is_changed = true;
-        user.lent = Some(lent);
+        let value = work(&mut session_data.jars[at]);
+        session_data.is_changed = true;
+        user.script_session = Some(session_data);
         Some(value)
     }
 
@@ -343,16 +353,20 @@ impl RequestAccess for ScriptedRequest<'_> {
             (self.access.sampler.header_managers, self.access.has_own_headers)
         {
             self.access.sampler.shared.scripts_change_headers.store(true, Ordering::Relaxed);
-            let lent = self.user.lent.take().and_then(|lent| lent.downcast::<ScriptData>().ok());
-            let mut lent = lent.unwrap_or_default();
-            lent.headers.retain(|(known, _)| *known != manager);
-            lent.headers.push((manager, headers.clone()));
-            self.user.lent = Some(lent);
+            let session_data = self
+                .user
+                .script_session
+                .take()
+                .and_then(|session_data| session_data.downcast::<ScriptData>().ok());
+            let mut session_data = session_data.unwrap_or_default();
+            session_data.headers.retain(|(known, _)| *known != manager);
+            session_data.headers.push((manager, headers.clone()));
+            self.user.script_session = Some(session_data);
         }
         self.access.sampler_mut().headers = headers;
     }
 
-    fn set_header_manager(&mut self, headers: Vec<(String, String)>) {
+    fn merge_headers(&mut self, headers: Vec<(String, String)>) {
         let mut all = self.headers().unwrap_or_default();
         let merges = !all.is_empty();
         for (name, value) in headers {

@@ -196,7 +196,7 @@ impl PageFetch<'_> {
     /// Fails a page because its resources exceed a limit.
     fn limit_page(&self, whole: &mut SampleResult, failure: Failure) {
         if let Some(limit) = failure.limit {
-            busyhour_limits::exceeded(limit);
+            busyhour_limits::count_exceeded(limit);
         }
         let mut error = SampleResult {
             label: self.label.clone(),

@@ -270,7 +270,7 @@ fn authenticate(user: &mut UserState, request: &mut WireRequest, step: &mut Step
             return true;
         }
         // The server rejects every response to its challenges as stale, so its last challenge is the response of the sample.
-        busyhour_limits::exceeded(Limit::AuthenticationRounds);
+        busyhour_limits::count_exceeded(Limit::AuthenticationRounds);
     }
     false
 }
@@ -295,7 +295,7 @@ fn record_failure(user: &mut UserState, step: &Step<'_>, failure: &Failure) {
     }
     failure.write_to(result, step.transport.keep.body);
     if let Some(limit) = failure.limit {
-        busyhour_limits::exceeded(limit);
+        busyhour_limits::count_exceeded(limit);
     }
 }
 
@@ -312,7 +312,7 @@ fn store_cookies(
         let received = session.jar(manager, user).receive(&cookie, origin, path, step.now_ms);
         record_cookie(received, manager, user);
         if session.jar(manager, user).take_dropped() {
-            busyhour_limits::exceeded(Limit::Cookies);
+            busyhour_limits::count_exceeded(Limit::Cookies);
         }
     }
 }

@@ -57,7 +57,7 @@ pub(crate) async fn read(
                 && let Err(failure) = budget.reserve(content.len())
             {
                 failure.write_to(result, keep.body);
-                busyhour_limits::exceeded(Limit::SampleBodyBytes);
+                busyhour_limits::count_exceeded(Limit::SampleBodyBytes);
                 return;
             }
             result.outcome.code.push_str("200");
@@ -72,7 +72,7 @@ pub(crate) async fn read(
             {
                 let failure = Failure::no_memory(no_memory);
                 failure.write_to(result, keep.body);
-                busyhour_limits::exceeded(Limit::BodyMemory);
+                busyhour_limits::count_exceeded(Limit::BodyMemory);
             }
         }
         Err(error) => {

@@ -21,7 +21,7 @@ pub const UNPACKED_PER_RECEIVED_MAX: u64 = 1_100;
 
 /// The maximum number of retained bytes of a body if the plan needs it and no property sets a limit. This is much more than
 /// typical pages have, and a sixteenth of JMeter's default heap of 1 GiB.
-pub const BODY_BYTES_KEPT_MAX: usize = 64 << 20;
+pub const BODY_BYTES_RETAINED_MAX: usize = 64 << 20;
 
 /// The maximum size of the cookies of one user under one manager in bytes: names, values, domains and paths.
 pub const COOKIE_BYTES_MAX: usize = 1 << 20;
@@ -43,7 +43,7 @@ pub const RESOURCE_ADDRESS_BYTES_MAX: usize = 16 << 20;
 pub const LINK_BYTES_MAX: usize = 64 << 20;
 
 /// The maximum size of the retained bodies of one sample, including its redirects and embedded resources, in bytes.
-pub const SAMPLE_BYTES_KEPT_MAX: usize = 256 << 20;
+pub const SAMPLE_BYTES_RETAINED_MAX: usize = 256 << 20;
 
 /// The maximum number of repetitions of one request because of authentication.
 pub const AUTHENTICATION_ROUNDS_MAX: u32 = 10;
@@ -61,7 +61,7 @@ pub enum BodyLimit {
 
 impl Default for BodyLimit {
     fn default() -> Self {
-        Self::Refuse(BODY_BYTES_KEPT_MAX)
+        Self::Refuse(BODY_BYTES_RETAINED_MAX)
     }
 }
 

@@ -1,7 +1,7 @@
 //! HTML Link Parser: replaces the request by a random matching link or form of the previous page. The protocol, host and path in
 //! the plan are patterns, and the link must have the arguments in the plan.
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -113,7 +113,7 @@ impl LinkBudget {
         let Some(left) = self.0 else { return false };
         self.0 = left.checked_sub(bytes);
         if self.0.is_none() {
-            exceeded(Limit::LinkBytes);
+            count_exceeded(Limit::LinkBytes);
         }
         self.0.is_some()
     }
@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(within(&anchors).len(), fitting);
         let options = format!("<form action=y><select name='{long}'>{}", "<option value=v>".repeat(1_000));
         assert_eq!(within(&options)[0].fields.len(), fitting);
-        assert_eq!(busyhour_limits::take(), [(Limit::LinkBytes, 2)]);
+        assert_eq!(busyhour_limits::take_counts(), [(Limit::LinkBytes, 2)]);
         assert_eq!(within(&format!("<a href='x?{}'>", "a&".repeat(100_000))), []);
     }
 

@@ -25,7 +25,7 @@ impl Protocol for HttpSampler {
     fn iteration_started(session: &mut HttpSession, user: &mut UserState, same_user: bool) {
         access::apply_cookies_of_scripts(session, user);
         session.iteration_started(user, same_user);
-        if user.lent.is_some() {
+        if user.script_session.is_some() {
             access::show_cookies_to_scripts(session, user);
         }
     }
@@ -45,11 +45,11 @@ impl Protocol for HttpSampler {
         let shows_cookies = self.shared.shows_cookies_to_scripts.load(Ordering::Relaxed);
         if shows_cookies {
             access::apply_cookies_of_scripts(session, user);
-            if !self.is_open {
+            if !self.is_accessed_by_scripts {
                 access::begin_sample(session);
             }
         }
-        if self.is_open {
+        if self.is_accessed_by_scripts {
             let (own, name) = access::changed(user);
             let (own, label) = (own.as_deref().unwrap_or(self), name.as_ref().unwrap_or(label));
             let own = Box::new(modified(own, user));

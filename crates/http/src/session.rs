@@ -22,14 +22,14 @@ pub struct HttpSession {
     jars: Vec<Jar>,
     caches: Vec<Cache>,
     /// State that only few users have.
-    rare: Option<Box<Rare>>,
+    rare: Option<Box<RareState>>,
     /// Whether the iteration belongs to a new user. If so, connections are closed before the next request.
     is_new_user: bool,
 }
 
 /// State that only few users have.
 #[derive(Default)]
-struct Rare {
+struct RareState {
     /// The states of proxy authentication.
     proxies: Vec<(Arc<Origin>, Arc<ProxyAddress>, ProxyAuth)>,
     /// The names that were resolved under DNS cache managers.

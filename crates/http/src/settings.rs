@@ -16,7 +16,7 @@ use crate::dns::DnsManager;
 use crate::embedded_settings::{Embedded, EmbeddedRules};
 use crate::files::FileStore;
 use crate::keystore::{ClientKeys, ClientTls};
-use crate::limits::{BodyLimit, SAMPLE_BYTES_KEPT_MAX};
+use crate::limits::{BodyLimit, SAMPLE_BYTES_RETAINED_MAX};
 use crate::modifier::Modifier;
 use crate::source::Source;
 use crate::tls::{TlsPolicy, tls_config};
@@ -49,7 +49,7 @@ pub struct SharedHttp {
     pub no_user_agent: bool,
     /// The limit on the retained part of a body: `httpsampler.max_bytes_to_store_per_request`, or Busyhour's own limit.
     pub body_limit: BodyLimit,
-    /// The maximum size of all retained bodies of one sample; `None`: [`SAMPLE_BYTES_KEPT_MAX`].
+    /// The maximum size of all retained bodies of one sample; `None`: [`SAMPLE_BYTES_RETAINED_MAX`].
     pub sample_bytes_max: Option<usize>,
     /// The maximum time of one request, from its start to the last byte of its response; `None`: no limit, as in
     /// JMeter.
@@ -76,7 +76,7 @@ impl SharedHttp {
         match self.body_limit {
             BodyLimit::Unlimited => None,
             BodyLimit::Refuse(_) | BodyLimit::Truncate(_) => {
-                Some(self.sample_bytes_max.unwrap_or(SAMPLE_BYTES_KEPT_MAX))
+                Some(self.sample_bytes_max.unwrap_or(SAMPLE_BYTES_RETAINED_MAX))
             }
         }
     }
@@ -228,7 +228,7 @@ pub struct HttpSampler {
     /// `HTTPSampler.md5`: only the MD5 sum of a body is retained.
     pub md5: bool,
     /// Whether scripts can read and change the sampler.
-    pub is_open: bool,
+    pub is_accessed_by_scripts: bool,
     /// The client that the plan selects.
     pub client: Client,
 }
@@ -236,7 +236,7 @@ pub struct HttpSampler {
 impl HttpSampler {
     /// The parts of a response that the sampler itself needs.
     #[must_use]
-    pub fn keep(&self) -> Retention {
+    pub fn retention(&self) -> Retention {
         Retention { body: self.embedded.is_some() || self.md5, ..Retention::default() }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_program::clock::Clock;
 use busyhour_program::user::Thrown;
 use busyhour_request::{UrlClient, UrlRequest, UrlResponse};
@@ -13,7 +13,7 @@ use busyhour_slices::wait_for;
 use crate::connection::Connection;
 use crate::dial::ConnectOptions;
 use crate::failure::Failure;
-use crate::limits::BODY_BYTES_KEPT_MAX;
+use crate::limits::BODY_BYTES_RETAINED_MAX;
 use crate::origin::Origin;
 use crate::plain::connect_plainly;
 use crate::proxy::java_uses_proxy;
@@ -294,7 +294,7 @@ fn render_request(request: &UrlRequest, target: &Target) -> Vec<u8> {
 /// Converts a failure to the exception that Java throws.
 fn thrown(failure: Failure) -> Thrown {
     if let Some(limit) = failure.limit {
-        exceeded(limit);
+        count_exceeded(limit);
     }
     let (class, message) = match failure.class {
         "org.apache.http.NoHttpResponseException" => {
@@ -331,10 +331,10 @@ impl Sink for ResponseCollector {
 
     fn body(&mut self, piece: &[u8]) -> Result<(), Failure> {
         let body = &mut self.response.body;
-        if body.len() + piece.len() > BODY_BYTES_KEPT_MAX {
+        if body.len() + piece.len() > BODY_BYTES_RETAINED_MAX {
             body.clear();
             body.shrink_to_fit();
-            let message = format!("the body is longer than {} MiB", BODY_BYTES_KEPT_MAX >> 20);
+            let message = format!("the body is longer than {} MiB", BODY_BYTES_RETAINED_MAX >> 20);
             return Err(Failure::limited(Limit::BodyBytes, "java.io.IOException", message));
         }
         self.response.memory.append(body, piece).map_err(|no_memory| {

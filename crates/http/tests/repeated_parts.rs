@@ -11,7 +11,9 @@ use std::task::{Context, Waker};
 use busyhour_http::limits::{BodyLimit, COOKIES_MAX, RESOURCE_ADDRESS_BYTES_MAX};
 use busyhour_http::{Failure, read_challenge, read_links, read_resources, read_whole};
 use busyhour_limits::Limit;
-use busyhour_limits::repeated::{COUNTS, FEWER, Repeated, check_generated, counts_at, read_all, read_counts};
+use busyhour_limits::repeated::{
+    COUNTS, COUNTS_UNOPTIMIZED, Repeated, check_generated, counts_at, read_all, read_counts,
+};
 use busyhour_program::result::SampleResult;
 use busyhour_slices::{Polled, SLICE_NS, SlicedPoll, need_coroutines};
 
@@ -74,12 +76,12 @@ const WITHOUT_RESOURCES: &[Repeated<'static>] = &[
 
 #[test]
 fn parts_of_pages_without_resources_take_linear_time() {
-    read_counts(WITHOUT_RESOURCES, &FEWER, |input, count, text| {
+    read_counts(WITHOUT_RESOURCES, &COUNTS_UNOPTIMIZED, |input, count, text| {
         let (urls, excess) = resources("text/html", text);
         assert_eq!((urls.len(), excess), (0, None), "{count} parts: {input:?}");
         assert_eq!(read_links(text, PAGE).len(), 0, "{count} parts: {input:?}");
     });
-    assert_eq!(busyhour_limits::take(), []);
+    assert_eq!(busyhour_limits::take_counts(), []);
 }
 
 /// An error for each NUL byte would take 88 MB.
@@ -140,13 +142,13 @@ const WITH_RESOURCES: &[(Repeated<'static>, fn(usize) -> usize)] = &[
 #[test]
 fn resources_of_a_page_are_found_or_limited() {
     for (input, expected) in WITH_RESOURCES {
-        read_counts(std::slice::from_ref(input), &FEWER, |input, count, text| {
+        read_counts(std::slice::from_ref(input), &COUNTS_UNOPTIMIZED, |input, count, text| {
             let (urls, excess) = resources("text/html", text);
             match excess {
                 None => assert_eq!(urls.len(), expected(count), "{count} parts: {input:?}"),
                 Some(excess) => {
                     assert_eq!(excess.limit, Some(Limit::Resources), "{count} parts: {input:?}");
-                    assert!(count == FEWER[2], "{count} parts: {input:?}");
+                    assert!(count == COUNTS_UNOPTIMIZED[2], "{count} parts: {input:?}");
                     assert!(urls.iter().map(String::len).sum::<usize>() <= RESOURCE_ADDRESS_BYTES_MAX);
                 }
             }
@@ -158,7 +160,7 @@ fn resources_of_a_page_are_found_or_limited() {
 #[test]
 fn relative_bases_are_limited() {
     let input = repeated("", "<base href=b/>", "<img src=a>");
-    read_counts(&[input], &FEWER, |_, count, text| {
+    read_counts(&[input], &COUNTS_UNOPTIMIZED, |_, count, text| {
         let (urls, excess) = resources("text/html", text);
         let limit = excess.and_then(|excess| excess.limit);
         let expected = if count == COUNTS[0] { (1, None) } else { (0, Some(Limit::Resources)) };
@@ -192,13 +194,13 @@ fn imports_of_a_style_sheet_are_found_or_limited() {
         (repeated("", "\\", ""), none),
     ];
     for (input, expected) in inputs {
-        read_counts(std::slice::from_ref(input), &FEWER, |input, count, text| {
+        read_counts(std::slice::from_ref(input), &COUNTS_UNOPTIMIZED, |input, count, text| {
             let (urls, excess) = resources("text/css", text);
             let is_limited = excess.is_some_and(|excess| excess.limit == Some(Limit::Resources));
             if !is_limited && expected(count) > 0 {
                 assert_eq!(urls.len(), expected(count), "{count} parts: {input:?}");
             }
-            assert!(!is_limited || count == FEWER[2], "{count} parts: {input:?}");
+            assert!(!is_limited || count == COUNTS_UNOPTIMIZED[2], "{count} parts: {input:?}");
         });
     }
 }
@@ -226,14 +228,18 @@ fn links_and_fields_are_found_or_limited() {
         (repeated("", "<base href=b/>", "<a href=a>"), |_| (1, 0)),
     ];
     for (input, expected) in inputs {
-        read_counts(std::slice::from_ref(input), &FEWER, |input, count, text| {
+        read_counts(std::slice::from_ref(input), &COUNTS_UNOPTIMIZED, |input, count, text| {
             let links = read_links(text, PAGE);
             let found = (links.len(), links.iter().sum::<usize>());
-            let limits = busyhour_limits::take();
+            let limits = busyhour_limits::take_counts();
             if limits.is_empty() {
                 assert_eq!(found, expected(count), "{count} parts: {input:?}");
             } else {
-                assert_eq!((limits.as_slice(), count), (&[(Limit::LinkBytes, 1)][..], FEWER[2]), "{input:?}");
+                assert_eq!(
+                    (limits.as_slice(), count),
+                    (&[(Limit::LinkBytes, 1)][..], COUNTS_UNOPTIMIZED[2]),
+                    "{input:?}"
+                );
             }
         });
     }
@@ -372,7 +378,7 @@ fn cookies_of_one_response_take_linear_time() {
     let invalid = repeated("", "c d=x,", "").text(130_000);
     assert!(!jars.rfc2109.receive(&invalid));
     let attributes = repeated("a=b", ";c=d;path=/;max-age=9", "");
-    read_counts(&[attributes], &FEWER, |_, _, text| {
+    read_counts(&[attributes], &COUNTS_UNOPTIMIZED, |_, _, text| {
         let mut jars = parts::Jars::default();
         assert!(jars.standard.receive(text) && jars.rfc2109.receive(text));
     });

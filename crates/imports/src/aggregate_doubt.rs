@@ -96,7 +96,7 @@ impl fmt::Display for AggregateDoubt {
                 }
             }
             AggregateDoubt::Dropped { dropped } => {
-                write!(f, "{dropped} iterations were due and not started; they are in no percentile")
+                write!(f, "{dropped} iterations were due but not started; the percentiles exclude them")
             }
             AggregateDoubt::PartCounted { counted, sent } => {
                 write!(f, "the percentiles cover {counted} of the {sent} requests that were sent")
@@ -108,11 +108,11 @@ impl fmt::Display for AggregateDoubt {
                 write!(f, "{percent:.1} % of the requests failed")
             }
             AggregateDoubt::WithoutFailed { failures } => {
-                write!(f, "{failures} requests failed, and those without a response are in no percentile")
+                write!(f, "{failures} requests failed; the percentiles exclude those without a response")
             }
             AggregateDoubt::FewBeyond { percentile, beyond, requests } => {
-                let beyond = if *beyond < 1.0 { "no request is".into() } else { format!("about {beyond:.0} are") };
-                write!(f, "of {requests} requests, {beyond} beyond the p{percentile}")
+                let beyond = if *beyond < 1.0 { "none".into() } else { format!("about {beyond:.0}") };
+                write!(f, "{beyond} of the {requests} requests are beyond the p{percentile}")
             }
             AggregateDoubt::MixedRows { fast, slow } => write!(
                 f,

@@ -69,6 +69,6 @@ pub enum Step {
 /// What a file contains besides samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ImportNotes {
-    /// Requests or iterations that the tool should have started, but did not, and reported. They are in no percentile.
+    /// Requests or iterations that the tool should have started, but did not, and reported. The percentiles exclude them.
     pub dropped: u64,
 }

@@ -1,5 +1,5 @@
-//! Reads files that the tools wrote; their names contain the versions. `oha-1.15.0.*` and `wrk2-4.0.0.txt` follow the tools' source
-//! code.
+//! Reads result files of other load testing tools. The name of each file contains the version of the tool. The tools wrote the files,
+//! except `oha-1.15.0.*` and `wrk2-4.0.0.txt`, which follow the source code of these tools.
 
 use std::path::PathBuf;
 
@@ -115,12 +115,12 @@ fn the_first_doubt_is_the_most_important_one() {
     );
     assert_eq!(
         first("k6-1.4.0-summary.json"),
-        "35 iterations were due and not started; they are in no percentile"
+        "35 iterations were due but not started; the percentiles exclude them"
     );
-    assert_eq!(first("vegeta-12.13.0-report.json"), "of 60 requests, about 6 are beyond the p90");
+    assert_eq!(first("vegeta-12.13.0-report.json"), "about 6 of the 60 requests are beyond the p90");
     assert_eq!(
         first("oha-1.15.0.json"),
-        "7 requests failed, and those without a response are in no percentile"
+        "7 requests failed; the percentiles exclude those without a response"
     );
 }
 
@@ -143,7 +143,7 @@ impl Numbers {
 }
 
 #[test]
-fn damaged_files_are_read_to_their_end_or_give_an_error() {
+fn damaged_files_are_read_to_their_end_or_return_an_error() {
     let mut numbers = Numbers(1);
     for entry in std::fs::read_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/recorded")).unwrap()
     {
@@ -160,7 +160,7 @@ fn damaged_files_are_read_to_their_end_or_give_an_error() {
                 Some(Detected::Samples(form)) => {
                     let mut reader = SampleReader::new(form, &damaged[..]);
                     let mut sample = ImportedSample::default();
-                    // Each step reads at least a byte, so this ends.
+                    // Each step reads at least one byte, so the loop reaches the end of the file.
                     for _ in 0..=damaged.len() {
                         match reader.read(&mut sample) {
                             Ok(Step::Sample | Step::Bad(_)) => {}

@@ -19,7 +19,7 @@ mod value;
 
 use std::borrow::Cow;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use cursor::Cursor;
 pub use error::{PathError, ReadError};
 pub use read::{NotJson, read};
@@ -86,7 +86,7 @@ impl JsonPath {
 /// Records the exceeded limit if the evaluation ran out of steps.
 fn count_limit<T>(found: Result<T, ReadError>) -> Result<T, ReadError> {
     if matches!(found, Err(ReadError::Limit)) {
-        exceeded(Limit::JsonPathSteps);
+        count_exceeded(Limit::JsonPathSteps);
     }
     found
 }

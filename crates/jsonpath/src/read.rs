@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use busyhour_slices::away;
+use busyhour_slices::run_on_other_thread;
 
 use crate::value::Value;
 
@@ -28,7 +28,7 @@ const DEPTH_MAX: u32 = 400;
 /// # Errors
 /// An array, object or string is not closed, or a key is missing.
 pub fn read(text: &str) -> Result<Value, NotJson> {
-    away(text.len(), || parse_value(text))
+    run_on_other_thread(text.len(), || parse_value(text))
 }
 
 fn parse_value(text: &str) -> Result<Value, NotJson> {

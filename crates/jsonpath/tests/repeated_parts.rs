@@ -3,7 +3,7 @@
 
 use busyhour_jsonpath::{JsonPath, Value, read};
 use busyhour_limits::Limit;
-use busyhour_limits::repeated::{FEWER, Repeated, counts_at, read_all, read_counts};
+use busyhour_limits::repeated::{COUNTS_UNOPTIMIZED, Repeated, counts_at, read_all, read_counts};
 
 const fn repeated(before: &'static str, part: &'static str, after: &'static str) -> Repeated<'static> {
     Repeated { before, part, after }
@@ -75,11 +75,11 @@ fn values_of_many_parts_are_found_or_limited() {
     // Parsing a million objects takes 15 s in a build without optimization.
     for (path, input, expected) in cases {
         let path = JsonPath::compile(path).expect("a path");
-        read_counts(std::slice::from_ref(input), &FEWER, |_, count, text| {
+        read_counts(std::slice::from_ref(input), &COUNTS_UNOPTIMIZED, |_, count, text| {
             let document = read(text).expect("a document");
             let found = path.find_all(&document).map(|found| found.len());
-            let limits = busyhour_limits::take();
-            if count == FEWER[2] && found.is_err() {
+            let limits = busyhour_limits::take_counts();
+            if count == COUNTS_UNOPTIMIZED[2] && found.is_err() {
                 assert_eq!(limits, [(Limit::JsonPathSteps, 1)], "{}", path.text());
             } else {
                 assert_eq!((found.ok(), limits), (Some(expected(count)), vec![]), "{count}: {}", path.text());
@@ -95,7 +95,7 @@ fn lookups_of_many_names_are_limited() {
     let path = JsonPath::compile(&format!("$[{}]", names.join(","))).expect("a path");
     let document = read(&repeated("{", "\"k~\":1,", "}").text(500_000)).expect("a document");
     assert!(path.find_all(&document).is_err());
-    assert_eq!(busyhour_limits::take(), [(Limit::JsonPathSteps, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(Limit::JsonPathSteps, 1)]);
 }
 
 /// Without a limit, the evaluation would build a message with a text of 1 MB for each item: 100 GB.
@@ -106,7 +106,7 @@ fn messages_about_each_item_are_limited() {
     let document = read(&text).expect("a document");
     let path = JsonPath::compile("$.list[?(@ == $.text[0])]").expect("a path");
     assert!(path.find_all(&document).is_err());
-    assert_eq!(busyhour_limits::take(), [(Limit::JsonPathSteps, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(Limit::JsonPathSteps, 1)]);
 }
 
 /// A regression test: members were once compared by a linear search for each.
@@ -116,7 +116,7 @@ fn objects_of_many_members_are_compared_in_linear_time() {
     let document = read(&format!("{{\"a\":[{object}],\"b\":[[{object}],[1]]}}")).expect("a document");
     for path in ["$.b[?(@ == $.a)]", "$.b[?(@[0] == $.a[0])]", "$.b[?($.a[0] in @)]"] {
         let found = JsonPath::compile(path).map(|path| path.find_all(&document).map(|found| found.len()));
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         assert!(limits.is_empty(), "{path}: {found:?} {limits:?}");
     }
 }
@@ -144,11 +144,11 @@ fn paths_of_many_parts_are_compiled_or_rejected() {
         (repeated("$[?(@.a =~ /", "a|", "/)]"), 10_000),
     ];
     for (input, compiled_max) in inputs {
-        read_counts(&[input], &FEWER, |input, count, text| match JsonPath::compile(text) {
+        read_counts(&[input], &COUNTS_UNOPTIMIZED, |input, count, text| match JsonPath::compile(text) {
             Ok(path) => {
                 let document = read("{\"a\":{\"a\":[1,2]}}").expect("a document");
                 let _ = path.find_all(&document);
-                let limits = busyhour_limits::take();
+                let limits = busyhour_limits::take_counts();
                 assert!(limits.is_empty(), "{count} parts: {input:?} {limits:?}");
             }
             Err(_) => assert!(count > compiled_max || compiled_max == 0, "{count} parts: {input:?}"),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use busyhour_analysis::thresholds::StopOrder;
+use busyhour_analysis::thresholds::ThresholdStop;
 use busyhour_program::clock::Clock;
 use busyhour_program::run::{RunShared, Stop};
 use busyhour_record::{Manifest, PipeRelease, RunDir};
@@ -12,7 +12,7 @@ use busyhour_sample::{ControlEvent, LoadChange, Nanos};
 
 use crate::event::RunEvent;
 use crate::observers::Observers;
-use crate::order::{LoadState, Order, OrderHandler, OrderRefused, OrderSource, RunPhase};
+use crate::order::{Command, CommandHandler, CommandRefused, CommandSource, LoadState, RunPhase};
 
 /// Default time for users to finish their samples after a stop request.
 pub const GRACE: Duration = Duration::from_secs(30);
@@ -38,7 +38,7 @@ struct State {
     /// not wait for a lock or the disk.
     interrupted: OnceLock<ControlEvent>,
     /// The threshold that stopped the run.
-    threshold: OnceLock<StopOrder>,
+    threshold: OnceLock<ThresholdStop>,
 }
 
 /// The run that is controlled.
@@ -47,7 +47,7 @@ struct Running {
     length: Option<Duration>,
     fixed_rate: Option<String>,
     dir: RunDir,
-    /// An order holds this lock while it is executed, so that orders are executed one at a time.
+    /// A command holds this lock while it is executed, so that commands are executed one at a time.
     manifest: Mutex<Manifest>,
     observers: Observers,
 }
@@ -121,7 +121,7 @@ impl RunControl {
         let stop = self.requested();
         if stop != Stop::No {
             self.stop_run(stop);
-            self.emit(RunEvent::StopRequested { at_once: stop == Stop::Now });
+            self.emit(RunEvent::StopRequested { is_immediate: stop == Stop::Now });
         }
     }
 
@@ -185,14 +185,14 @@ impl RunControl {
 
     /// Stops the run because a threshold failed; users can finish their samples within the grace period. This is not a
     /// request from outside: the outcome of the run names the threshold.
-    pub(crate) fn stop_by_threshold(&self, order: &StopOrder) {
+    pub(crate) fn stop_by_threshold(&self, stop: &ThresholdStop) {
         let Some(run) = self.0.run.get() else { return };
         // A threshold that fails after the last user has ended did not stop the run.
-        if self.0.has_ended.load(Ordering::SeqCst) || self.0.threshold.set(order.clone()).is_err() {
+        if self.0.has_ended.load(Ordering::SeqCst) || self.0.threshold.set(stop.clone()).is_err() {
             return;
         }
         run.shared.stop_within(Stop::Graceful, nanos(self.0.grace));
-        self.emit(RunEvent::ThresholdFailed(order.clone()));
+        self.emit(RunEvent::ThresholdFailed(stop.clone()));
         self.emit(RunEvent::PhaseChanged(RunPhase::Stopping));
     }
 
@@ -209,7 +209,7 @@ impl RunControl {
     }
 
     /// The threshold that stopped the run.
-    pub(crate) fn stopping_threshold(&self) -> Option<StopOrder> {
+    pub(crate) fn stopping_threshold(&self) -> Option<ThresholdStop> {
         self.0.threshold.get().cloned()
     }
 
@@ -249,16 +249,16 @@ impl RunControl {
         }
     }
 
-    /// Executes [`Order::Interrupt`] and [`Order::StopNow`]. It does not wait for other orders, because these two must take
+    /// Executes [`Command::Interrupt`] and [`Command::StopNow`]. It does not wait for other commands, because these two must take
     /// effect even if the disk does not respond.
-    fn interrupt(&self, order: Order, source: OrderSource) {
+    fn interrupt(&self, command: Command, source: CommandSource) {
         let running = self.0.run.get();
         if let (Stop::No, Some(from), Some(run)) = (self.requested(), source.recorded(), running) {
             let at_ns = run.shared.clock.now();
             let _ = self.0.interrupted.set(ControlEvent { at_ns, change: LoadChange::Stop, from });
         }
-        let stop = match order {
-            Order::StopNow => {
+        let stop = match command {
+            Command::StopNow => {
                 self.0.requests.fetch_max(2, Ordering::SeqCst);
                 lock(&self.0.first).get_or_insert_with(|| self.0.clock.now());
                 if let Some(run) = running {
@@ -268,14 +268,14 @@ impl RunControl {
             }
             _ => self.request(),
         };
-        self.emit(RunEvent::StopRequested { at_once: stop == Stop::Now });
+        self.emit(RunEvent::StopRequested { is_immediate: stop == Stop::Now });
         self.emit(RunEvent::PhaseChanged(RunPhase::Stopping));
     }
 }
 
 impl Running {
     /// Records a change in the manifest. The lock on the manifest keeps the changes in order.
-    fn record(&self, manifest: &mut Manifest, at_ns: Nanos, change: LoadChange, source: OrderSource) {
+    fn record(&self, manifest: &mut Manifest, at_ns: Nanos, change: LoadChange, source: CommandSource) {
         let Some(from) = source.recorded() else { return };
         let event = ControlEvent { at_ns, change, from };
         self.observers.emit(RunEvent::LoadChanged(event));
@@ -287,28 +287,28 @@ impl Running {
     }
 }
 
-impl OrderHandler for RunControl {
-    fn order(&self, order: Order, source: OrderSource) -> Result<(), OrderRefused> {
-        if matches!(order, Order::Interrupt | Order::StopNow) {
-            self.interrupt(order, source);
+impl CommandHandler for RunControl {
+    fn execute(&self, command: Command, source: CommandSource) -> Result<(), CommandRefused> {
+        if matches!(command, Command::Interrupt | Command::StopNow) {
+            self.interrupt(command, source);
             return Ok(());
         }
-        let run = self.0.run.get().ok_or(OrderRefused::NotStarted)?;
+        let run = self.0.run.get().ok_or(CommandRefused::NotStarted)?;
         let mut manifest = lock(&run.manifest);
         if matches!(self.phase(), RunPhase::Stopping | RunPhase::Ended) {
-            return Err(OrderRefused::Ending);
+            return Err(CommandRefused::Ending);
         }
         let (control, now) = (&run.shared.control, run.shared.clock.now());
-        let posted = match order {
-            Order::Pause => control.pause(now)?,
-            Order::Resume => control.resume(now)?,
-            Order::Rate { factor } => {
+        let posted = match command {
+            Command::Pause => control.pause(now)?,
+            Command::Resume => control.resume(now)?,
+            Command::Rate { factor } => {
                 if let Some(why) = &run.fixed_rate {
-                    return Err(OrderRefused::FixedRate(why.clone()));
+                    return Err(CommandRefused::FixedRate(why.clone()));
                 }
                 Some(control.set_rate_factor(now, factor)?)
             }
-            Order::Stop | Order::Interrupt | Order::StopNow => {
+            Command::Stop | Command::Interrupt | Command::StopNow => {
                 self.request();
                 run.record(&mut manifest, now, LoadChange::Stop, source);
                 None

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use busyhour_analysis::thresholds::StopOrder;
+use busyhour_analysis::thresholds::ThresholdStop;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_sample::ControlEvent;
 
@@ -23,7 +23,7 @@ pub enum RunEvent {
     /// A stop of the run was requested.
     StopRequested {
         /// Whether requests in flight are abandoned.
-        at_once: bool,
+        is_immediate: bool,
     },
     /// The grace period is over, and the end of the run is forced.
     GraceOver {
@@ -33,7 +33,7 @@ pub enum RunEvent {
     /// The load was changed from outside the plan: the run was paused, resumed or stopped, or its rate was changed.
     LoadChanged(ControlEvent),
     /// A threshold failed and stops the run.
-    ThresholdFailed(StopOrder),
+    ThresholdFailed(ThresholdStop),
     /// `true`: every request has failed for a while, so users wait after each failure from now on. `false`: a request
     /// succeeded, so users no longer wait.
     BackedOff(bool),

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use busyhour_analysis::thresholds::{Criterion, Judge, StopOrder};
+use busyhour_analysis::thresholds::{Criterion, Judge, ThresholdStop};
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_compile::Started;
 use busyhour_diagnostic::io_hints::chain;
@@ -15,7 +15,7 @@ use busyhour_results::{
 use busyhour_sample::{IntervalCounts, RunEnd, RunTotals};
 
 use crate::files::make_private;
-use crate::users::UsersNow;
+use crate::users::RunUserCounts;
 
 /// A run that has ended. Its directory is complete.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub struct FinishedRun {
     /// Whether the thresholds could be evaluated. If not, they count as failed.
     pub are_thresholds_known: bool,
     /// The threshold that stopped the run, if one did.
-    pub stopped_by: Option<StopOrder>,
+    pub stopped_by: Option<ThresholdStop>,
     /// The reason why the program failed, if it did.
     pub failure: Option<String>,
     /// Whether no request was sent although the share of the load was not empty.
@@ -47,7 +47,7 @@ pub struct FinishedRun {
     /// The counts of the whole run, as JMeter's summary counts them.
     pub all_intervals: IntervalCounts,
     /// The numbers of users at the end.
-    pub users: UsersNow,
+    pub users: RunUserCounts,
 }
 
 impl FinishedRun {
@@ -75,14 +75,14 @@ pub(crate) struct RecordedRun<'r> {
     /// Evaluates the thresholds during the run; `None` if they must be evaluated from the record.
     pub(crate) judge: Option<Judge>,
     pub(crate) log: &'r Path,
-    pub(crate) stopped_by: Option<StopOrder>,
+    pub(crate) stopped_by: Option<ThresholdStop>,
     pub(crate) failure: Option<String>,
     pub(crate) warnings: Vec<String>,
     /// Whether the share of the load has no users and no arrivals.
     pub(crate) is_empty_share: bool,
     pub(crate) last_interval: IntervalCounts,
     pub(crate) all_intervals: IntervalCounts,
-    pub(crate) users: UsersNow,
+    pub(crate) users: RunUserCounts,
 }
 
 /// Removes the files that observers announced but did not write from the manifest. An observer may find nothing to observe, for example

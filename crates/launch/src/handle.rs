@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use busyhour_analysis::thresholds::{Judge, StopOrder};
+use busyhour_analysis::thresholds::{Judge, ThresholdStop};
 use busyhour_compile::Started;
 use busyhour_engine::runner::{self, RunReport};
 use busyhour_export::{NowMs, ScrapeServer, TimeOrigin, UsersSoFar};
@@ -27,7 +27,7 @@ use crate::prepare::{Prepared, unread};
 use crate::seconds::Seconds;
 use crate::supervision::{Deadlines, Supervisor};
 use crate::system;
-use crate::users::UsersNow;
+use crate::users::RunUserCounts;
 
 /// The property with the maximum number of bytes of all response bodies in the process.
 const BODY_MEMORY_PROPERTY: &str = "busyhour.body_memory";
@@ -252,8 +252,8 @@ impl RunHandle {
 
     /// The numbers of users now.
     #[must_use]
-    pub fn users(&self) -> UsersNow {
-        UsersNow::of(&self.prepared.started.shared)
+    pub fn users(&self) -> RunUserCounts {
+        RunUserCounts::of(&self.prepared.started.shared)
     }
 
     /// The counts since the last call, and those of the whole run, for JMeter's summary lines.
@@ -289,8 +289,8 @@ impl RunHandle {
             observers.emit(RunEvent::Notice(note.message.clone()));
         }
         // An earlier stop request takes precedence over the threshold as the recorded reason.
-        let is_threshold = |_: &StopOrder| end == RunEnd::StoppedByThreshold;
-        outcome.stopped_by = stopped_by.clone().filter(is_threshold).map(|order| order.text);
+        let is_threshold = |_: &ThresholdStop| end == RunEnd::StoppedByThreshold;
+        outcome.stopped_by = stopped_by.clone().filter(is_threshold).map(|stop| stop.text);
         let mut warnings = observers.end(end, || control.is_forced());
         warnings.iter().for_each(|failure| log.write(LogLevel::Warn, failure));
         drop(servers);
@@ -328,7 +328,7 @@ impl RunHandle {
             is_empty_share,
             last_interval,
             all_intervals,
-            users: UsersNow::of(&started.shared),
+            users: RunUserCounts::of(&started.shared),
         };
         recorded.finish()
     }

@@ -3,7 +3,7 @@
 use busyhour_arrivals::LoadShare;
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_program::run::{RunShared, ScriptIssue};
-use busyhour_record::{Outcome, PlanNote};
+use busyhour_record::{PlanNote, RunOutcome};
 use busyhour_sample::RunEnd;
 
 /// The notes for the warnings of the compilation.
@@ -41,7 +41,7 @@ pub(crate) fn script_caveats(shared: &RunShared) -> impl Iterator<Item = PlanNot
 }
 
 /// The note about a run that generated no load because its share of the load has no users and no arrivals.
-pub(crate) fn empty_share(share: &LoadShare, outcome: &Outcome) -> Option<PlanNote> {
+pub(crate) fn empty_share(share: &LoadShare, outcome: &RunOutcome) -> Option<PlanNote> {
     let arrivals = outcome.arrivals.map_or(0, |counts| counts.scheduled + counts.not_offered);
     let is_empty = outcome.end == RunEnd::Completed && outcome.users_started == 0 && arrivals == 0;
     (is_empty && !share.is_whole()).then(|| PlanNote {

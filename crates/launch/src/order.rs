@@ -1,14 +1,14 @@
-//! Orders to a run, and the state of its load.
+//! Commands to a run, and the state of its load.
 
 use std::time::Duration;
 
 use busyhour_sample::{ChangedFrom, ControlEvent};
 use serde::Deserialize;
 
-/// An order to a run.
+/// A command to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
-pub enum Order {
+pub enum Command {
     /// No arrival starts, and other users stop before their next sample until the load is resumed.
     Pause,
     /// Continue after a pause.
@@ -18,9 +18,9 @@ pub enum Order {
         /// Multiple of the requested rate.
         factor: f64,
     },
-    /// Users finish the current samples, and the run ends. The order is refused if the run is already ending.
+    /// Users finish the current samples, and the run ends. The command is refused if the run is already ending.
     Stop,
-    /// Like [`Order::Stop`], but a second interrupt ends the run at once, like the second Ctrl-C.
+    /// Like [`Command::Stop`], but a second interrupt ends the run at once, like the second Ctrl-C.
     #[serde(skip)]
     Interrupt,
     /// Requests in flight are abandoned. TearDown groups still run within the grace period, as in JMeter.
@@ -28,32 +28,32 @@ pub enum Order {
     StopNow,
 }
 
-/// The source of an order.
+/// The source of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OrderSource {
-    /// A user at the terminal of this process. Such orders are recorded in the manifest.
+pub enum CommandSource {
+    /// A user at the terminal of this process. Such commands are recorded in the manifest.
     Terminal,
-    /// The live page. Such orders are recorded in the manifest.
+    /// The live page. Such commands are recorded in the manifest.
     Page,
-    /// A signal of another process, JMeter's stop port or a program that uses this crate. The manifest does not record the order,
+    /// A signal of another process, JMeter's stop port or a program that uses this crate. The manifest does not record the command,
     /// but the outcome of the run shows that it was stopped.
     Program,
 }
 
-impl OrderSource {
+impl CommandSource {
     /// The source for the manifest; `None` if it is not recorded.
     pub(crate) fn recorded(self) -> Option<ChangedFrom> {
         match self {
-            OrderSource::Terminal => Some(ChangedFrom::Terminal),
-            OrderSource::Page => Some(ChangedFrom::Page),
-            OrderSource::Program => None,
+            CommandSource::Terminal => Some(ChangedFrom::Terminal),
+            CommandSource::Page => Some(ChangedFrom::Page),
+            CommandSource::Program => None,
         }
     }
 }
 
-/// The reason why an order was refused.
+/// The reason why a command was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum OrderRefused {
+pub enum CommandRefused {
     /// The run has not started.
     #[error("the run has not started")]
     NotStarted,
@@ -115,14 +115,14 @@ pub struct LoadState {
     pub changes: Vec<ControlEvent>,
 }
 
-/// Executes orders, and returns the state of the load. [`RunControl`] implements this trait; tests of pages have their own
+/// Executes commands, and returns the state of the load. [`RunControl`] implements this trait; tests of pages have their own
 /// implementation.
-pub trait OrderHandler: Send + Sync {
-    /// Executes an order.
+pub trait CommandHandler: Send + Sync {
+    /// Executes a command.
     ///
     /// # Errors
-    /// The order is refused.
-    fn order(&self, order: Order, source: OrderSource) -> Result<(), OrderRefused>;
+    /// The command is refused.
+    fn execute(&self, command: Command, source: CommandSource) -> Result<(), CommandRefused>;
 
     /// The current state of the load.
     fn state(&self) -> LoadState;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use busyhour_compile::Started;
 use busyhour_engine::runner::{self, RunReport};
 use busyhour_program::run::Stop;
-use busyhour_record::{OpenFacts, Outcome};
+use busyhour_record::{OpenFacts, RunOutcome};
 use busyhour_sample::{ArrivalCounts, CoreFacts, GeneratorFacts, RunEnd, RunTotals};
 
 use crate::system;
@@ -21,7 +21,12 @@ pub(crate) struct Ending {
 }
 
 /// The outcome of a run.
-pub(crate) fn outcome(report: &RunReport, started: &Started, ending: &Ending, totals: &RunTotals) -> Outcome {
+pub(crate) fn outcome(
+    report: &RunReport,
+    started: &Started,
+    ending: &Ending,
+    totals: &RunTotals,
+) -> RunOutcome {
     use std::sync::atomic::Ordering::Relaxed;
     let shared = &started.shared;
     let end = match (ending.has_failed, ending.requested, report.stopped) {
@@ -45,7 +50,7 @@ pub(crate) fn outcome(report: &RunReport, started: &Started, ending: &Ending, to
         })
         .collect();
     let sum = |part: fn(&runner::CoreReport) -> u64| report.cores.iter().map(part).sum::<u64>();
-    Outcome {
+    RunOutcome {
         end,
         stopped_by: None,
         error: shared.stop_error().map(str::to_owned).filter(|_| end == RunEnd::StoppedByError),

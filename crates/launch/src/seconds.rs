@@ -53,8 +53,8 @@ fn distribute(
     control: &RunControl,
 ) -> Judge {
     while let Some(second) = seconds.recv() {
-        if let Some(order) = judge.second(&second) {
-            control.stop_by_threshold(&order);
+        if let Some(stop) = judge.second(&second) {
+            control.stop_by_threshold(&stop);
         }
         if observers.need_seconds() {
             let thresholds: Arc<[ThresholdResult]> = judge.so_far(&RunMeasures::default()).into();

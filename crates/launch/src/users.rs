@@ -6,7 +6,7 @@ use busyhour_program::run::RunShared;
 
 /// Numbers of users of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UsersNow {
+pub struct RunUserCounts {
     /// Number of users that have started but not finished.
     pub active: u64,
     /// Number of users started so far.
@@ -15,7 +15,7 @@ pub struct UsersNow {
     pub finished: u64,
 }
 
-impl UsersNow {
+impl RunUserCounts {
     pub(crate) fn of(shared: &RunShared) -> Self {
         Self {
             active: u64::from(shared.active.load(Relaxed)),

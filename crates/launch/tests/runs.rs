@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use busyhour_analysis::thresholds::{Criterion, Meaning, ThresholdResult};
 use busyhour_launch::{
-    Launch, LaunchErrorKind, ObserverError, Order, OrderHandler as _, OrderRefused, OrderSource,
+    Command, CommandHandler as _, CommandRefused, CommandSource, Launch, LaunchErrorKind, ObserverError,
     PropertySources, RunEnded, RunEvent, RunInfo, RunObserver, RunPhase, RunRequest,
 };
 use busyhour_record::{Manifest, RunDir, RunPart};
@@ -141,18 +141,18 @@ fn orders_pause_and_stop_a_run() {
     let (server, room) = (StandIn::start_application().unwrap(), tempfile::tempdir().unwrap());
     let (launch, calls) = observed(request(&server, room.path(), 600));
     let control = launch.control().clone();
-    let order = |order| control.order(order, OrderSource::Page);
-    assert_eq!(order(Order::Pause), Err(OrderRefused::NotStarted));
+    let execute = |command| control.execute(command, CommandSource::Page);
+    assert_eq!(execute(Command::Pause), Err(CommandRefused::NotStarted));
     let handle = launch.prepare().unwrap().start().unwrap();
     // The run sends requests when its first second arrives.
     let is_second = |called: &Called| matches!(called, Called::Second { .. });
     assert!(calls.iter().any(|called| is_second(&called)));
-    assert!(matches!(order(Order::Rate { factor: 2.0 }), Err(OrderRefused::FixedRate(_))));
-    order(Order::Pause).unwrap();
+    assert!(matches!(execute(Command::Rate { factor: 2.0 }), Err(CommandRefused::FixedRate(_))));
+    execute(Command::Pause).unwrap();
     assert_eq!(control.phase(), RunPhase::Paused);
-    order(Order::Resume).unwrap();
-    order(Order::Stop).unwrap();
-    assert_eq!(order(Order::Pause), Err(OrderRefused::Ending));
+    execute(Command::Resume).unwrap();
+    execute(Command::Stop).unwrap();
+    assert_eq!(execute(Command::Pause), Err(CommandRefused::Ending));
     let run = handle.wait();
     assert_eq!(run.end(), RunEnd::Interrupted);
     let changes: Vec<String> = run.manifest.events.iter().map(|event| event.description()).collect();
@@ -175,14 +175,14 @@ fn a_threshold_stops_a_run() {
     let request = RunRequest { thresholds: vec![threshold], ..request(&server, room.path(), 600) };
     let run = Launch::new(request).prepare().unwrap().start().unwrap().wait();
     assert_eq!(run.end(), RunEnd::StoppedByThreshold);
-    assert!(run.stopped_by.as_ref().is_some_and(|order| order.failed) && run.has_failed_thresholds());
+    assert!(run.stopped_by.as_ref().is_some_and(|stop| stop.failed) && run.has_failed_thresholds());
 }
 
 #[test]
 fn a_stop_before_the_start_ends_the_run_at_once() {
     let (server, room) = (StandIn::start_application().unwrap(), tempfile::tempdir().unwrap());
     let launch = Launch::new(request(&server, room.path(), 600));
-    launch.control().order(Order::Interrupt, OrderSource::Program).unwrap();
+    launch.control().execute(Command::Interrupt, CommandSource::Program).unwrap();
     assert!(launch.control().waiting_since_request().is_some());
     let run = launch.prepare().unwrap().start().unwrap().wait();
     assert_eq!((run.end(), run.manifest.events.len()), (RunEnd::Interrupted, 0));
@@ -247,7 +247,7 @@ fn files_of_observers_are_listed_in_the_manifest() {
     ]
     .map(|(kind, file)| (kind.to_owned(), file.to_owned()));
     assert_eq!(listed(&dir.read_manifest().unwrap()), expected);
-    handle.control().order(Order::Stop, OrderSource::Program).unwrap();
+    handle.control().execute(Command::Stop, CommandSource::Program).unwrap();
     let finished = handle.wait();
     assert_eq!(finished.end(), RunEnd::Interrupted);
     let manifest = dir.read_manifest().unwrap();

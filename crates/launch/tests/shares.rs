@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 
-use busyhour_arrivals::{ArrivalProcess, Changes, LoadShare};
+use busyhour_arrivals::{ArrivalProcess, LoadShare, ScheduleChanges};
 use busyhour_compile::OpenOptions;
 use busyhour_launch::{FinishedRun, Launch, PropertySources, RunEvent, RunHandle, RunObserver, RunRequest};
 use busyhour_program::open::NoFreeUser;
@@ -105,7 +105,7 @@ fn run_shares(shares: &[LoadShare], change: impl Fn(&mut RunRequest)) -> (Done, 
         assert_eq!((run.end(), run.nothing_sent, &run.failure), (RunEnd::Completed, false, &None));
         done.add(run);
     }
-    let received = server.take_record();
+    let received = server.take_requests();
     done.requests = received.iter().map(|received| received.request.target()).collect();
     done.requests.sort();
     done.arrivals.sort_unstable();
@@ -210,7 +210,7 @@ fn shares_of_an_open_load_together_equal_the_whole_load() {
 /// Asserts that the arrivals of a share are compared with this share of the schedule, not with the whole schedule.
 fn assert_judged_as_share(run: &FinishedRun, share: &LoadShare, process: &ArrivalProcess) {
     let outcome = run.manifest.outcome.as_ref().unwrap();
-    let mut changes = Changes::of_share(share.clone());
+    let mut changes = ScheduleChanges::of_share(share.clone());
     changes.pause(process.duration_ns(), u64::MAX);
     let expected = changes.schedule(process, outcome.open[0].seed).count() as u64;
     assert_eq!(run.summary.run.share, Some(share.to_string()));
@@ -248,7 +248,7 @@ fn a_share_without_users_completes_and_is_reported() {
     launch.observe("the test", Box::new(Notices(send))).unwrap();
     let run = launch.prepare().unwrap().start().unwrap().wait();
     assert_eq!((run.end(), run.nothing_sent, run.is_incomplete), (RunEnd::Completed, false, false));
-    assert_eq!((run.summary.total.samples, server.take_record().len()), (0, 0));
+    assert_eq!((run.summary.total.samples, server.take_requests().len()), (0, 0));
     let text = "the share 7/7 of the load has no users and no arrivals, so this run sent no request";
     assert_eq!(notices.into_iter().collect::<Vec<_>>(), [text]);
     let note = run.manifest.notes.iter().find(|note| note.code == "empty-share");

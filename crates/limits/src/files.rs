@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::{Limit, exceeded};
+use crate::{Limit, count_exceeded};
 
 /// Maximum number of bytes of a file whose content becomes a text of a plan, a document or a script.
 pub const TEXT_FILE_BYTES: u64 = 64 << 20;
@@ -57,7 +57,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// Counts an error of [`read_regular`] as [`Limit::FileBytes`] of this thread if the file was too long.
 pub fn count_too_large(error: &io::Error) {
     if error.kind() == io::ErrorKind::FileTooLarge {
-        exceeded(Limit::FileBytes);
+        count_exceeded(Limit::FileBytes);
     }
 }
 
@@ -138,12 +138,12 @@ mod tests {
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let len = std::fs::metadata(&own).unwrap().len();
         assert_eq!(read_in_run(&own, len).unwrap().len() as u64, len);
-        assert!(crate::take().is_empty());
+        assert!(crate::take_counts().is_empty());
         assert_eq!(
             read_in_run(&own, len - 1).unwrap_err().to_string(),
             format!("it has more than {} bytes", len - 1)
         );
-        assert_eq!(crate::take(), [(Limit::FileBytes, 1)]);
+        assert_eq!(crate::take_counts(), [(Limit::FileBytes, 1)]);
         assert!(read_input_text(&own, len).unwrap().contains("busyhour-limits"));
     }
 }

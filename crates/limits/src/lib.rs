@@ -1,7 +1,7 @@
 //! Limits on the work that plans and server responses can cause, and how often each was exceeded.
 //!
 //! Each core of the engine runs many users on one thread, so unlimited work on a text from a server would block all of them.
-//! Code that stops at a limit calls [`exceeded`]. At the end of the run, each core takes the counts of its thread with [`take`].
+//! Code that stops at a limit calls [`count_exceeded`]. At the end of the run, each core takes the counts of its thread with [`take_counts`].
 //! The limits themselves are constants next to the code that they guard; `docs/limits.md` lists them.
 
 pub mod files;
@@ -156,14 +156,14 @@ thread_local! {
 }
 
 /// Adds 1 to the count of this limit on this thread. Called when work stops at the limit.
-pub fn exceeded(limit: Limit) {
+pub fn count_exceeded(limit: Limit) {
     COUNTS.with(|counts| {
         let count = &counts[limit as usize];
         count.set(count.get() + 1);
     });
 }
 
-/// Adds counts that [`take`] returned, possibly on another thread.
+/// Adds counts that [`take_counts`] returned, possibly on another thread.
 pub fn add(counts: &[(Limit, u64)]) {
     COUNTS.with(|all| {
         for (limit, count) in counts {
@@ -174,7 +174,7 @@ pub fn add(counts: &[(Limit, u64)]) {
 }
 
 /// The limits that this thread exceeded since the last call, and how often.
-pub fn take() -> Vec<(Limit, u64)> {
+pub fn take_counts() -> Vec<(Limit, u64)> {
     COUNTS.with(|counts| {
         let all = LIMITS.into_iter().map(|limit| (limit, counts[limit as usize].take()));
         all.filter(|(_, count)| *count > 0).collect()
@@ -188,15 +188,15 @@ mod tests {
     #[test]
     fn take_returns_the_counts_of_this_thread_since_the_last_call() {
         assert!(LIMITS.iter().enumerate().all(|(index, limit)| *limit as usize == index));
-        exceeded(Limit::Script);
-        exceeded(Limit::XPathSteps);
-        exceeded(Limit::Script);
-        std::thread::spawn(|| assert!(take().is_empty())).join().expect("no counts on another thread");
-        let counts = take();
+        count_exceeded(Limit::Script);
+        count_exceeded(Limit::XPathSteps);
+        count_exceeded(Limit::Script);
+        std::thread::spawn(|| assert!(take_counts().is_empty())).join().expect("no counts on another thread");
+        let counts = take_counts();
         assert_eq!(counts, [(Limit::XPathSteps, 1), (Limit::Script, 2)]);
         add(&counts);
-        exceeded(Limit::XPathSteps);
-        assert_eq!(take(), [(Limit::XPathSteps, 2), (Limit::Script, 2)]);
-        assert!(take().is_empty());
+        count_exceeded(Limit::XPathSteps);
+        assert_eq!(take_counts(), [(Limit::XPathSteps, 2), (Limit::Script, 2)]);
+        assert!(take_counts().is_empty());
     }
 }

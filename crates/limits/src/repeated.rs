@@ -12,7 +12,7 @@ pub const COUNTS: [usize; 3] = [10, 10_000, 1_000_000];
 
 /// Numbers of repetitions for inputs that take too long to parse with a million parts in a build without optimization. A parser
 /// with quadratic time takes minutes even with these numbers.
-pub const FEWER: [usize; 3] = [10, 10_000, 100_000];
+pub const COUNTS_UNOPTIMIZED: [usize; 3] = [10, 10_000, 100_000];
 
 /// Bytes of the smallest stack on which parsers run.
 const STACK_BYTES: usize = 1 << 20;
@@ -128,7 +128,7 @@ pub fn read_all(inputs: &[Repeated<'_>], read: impl Fn(&Repeated<'_>, usize, &st
 
 /// The numbers of repetitions for input `index` of a list: up to a million for the first input, fewer for the others.
 pub const fn counts_at(index: usize) -> &'static [usize; 3] {
-    if index == 0 { &COUNTS } else { &FEWER }
+    if index == 0 { &COUNTS } else { &COUNTS_UNOPTIMIZED }
 }
 
 /// Calls `read` for each input and each of `counts`, on a stack of 1 MiB.

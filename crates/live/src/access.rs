@@ -1,8 +1,8 @@
-//! Access control for the live page and its orders (pause, resume, change the rate, stop). A client needs the page's address,
-//! which contains a token; orders are accepted only from the page itself.
+//! Access control for the live page and its commands (pause, resume, change the rate, stop). A client needs the page's address,
+//! which contains a token; commands are accepted only from the page itself.
 //!
 //! The server listens on this machine, where other users and other pages in the same browser can reach it. Another page cannot
-//! guess the token. It also cannot set the header that orders require, because that needs a CORS preflight request, which the
+//! guess the token. It also cannot set the header that commands require, because that needs a CORS preflight request, which the
 //! server never permits. Host names that resolve to this machine through DNS rebinding are not accepted.
 
 use std::net::{IpAddr, SocketAddr};
@@ -13,7 +13,7 @@ use rand::rand_core::OsError;
 use rand::rngs::OsRng;
 use subtle::ConstantTimeEq as _;
 
-/// The request header that contains the token of an order.
+/// The request header that contains the token of a command.
 pub(crate) const TOKEN_HEADER: &str = "X-Busyhour-Token";
 
 /// A token: 128 random bits as hexadecimal digits.
@@ -158,7 +158,7 @@ mod tests {
         let host = "Host: 127.0.0.1:8080";
         assert_eq!(allowed(here, "/", host), (false, false));
         assert_eq!(allowed(here, "/?token=", host), (false, false));
-        // Reading requires the token in the address; orders require it in the header.
+        // Reading requires the token in the address; commands require it in the header.
         assert_eq!(allowed(here, &query, host), (true, false));
         assert_eq!(allowed(here, "/", &format!("{host}\r\n{header}")), (false, true));
         assert_eq!(allowed("[::1]:8080", &query, "Host: [::1]:8080"), (true, false));

@@ -2,7 +2,7 @@
 //!
 //! [`LiveRun`] aggregates the [`Snapshot`](busyhour_sample::Snapshot)s of a recorder in bounded memory for a page or a
 //! terminal. [`LiveObserver`] updates it. [`PageServer`] serves the page of `report`, sends each second as a server-sent event,
-//! and passes orders on to [`OrderHandler`](busyhour_launch::OrderHandler). A slow or disconnected browser does not delay the run: if it
+//! and passes commands on to [`CommandHandler`](busyhour_launch::CommandHandler). A slow or disconnected browser does not delay the run: if it
 //! misses events, it gets a complete model.
 
 mod access;

@@ -1,11 +1,11 @@
-//! The server of the live page: the page, its events, and orders.
+//! The server of the live page: the page, its events, and commands.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use busyhour_launch::{Order, OrderHandler, OrderSource, RunEvent, RunInfo};
+use busyhour_launch::{Command, CommandHandler, CommandSource, RunEvent, RunInfo};
 use busyhour_report::{EVENTS_PATH, LivePage, live_html};
 use busyhour_server::http::{HeaderValue, Method, StatusCode};
 use busyhour_server::{Body, Request, Response, Server, respond};
@@ -78,7 +78,7 @@ struct Shared {
     html: String,
     hub: Hub,
     run: Arc<Mutex<LiveRun>>,
-    steering: Arc<dyn OrderHandler>,
+    control: Arc<dyn CommandHandler>,
     unwritten: AtomicU64,
 }
 
@@ -108,7 +108,7 @@ impl Shared {
         if let Changed::Event(RunEvent::FileLost { failures }) = changed {
             self.unwritten.store(*failures as u64, Ordering::Relaxed);
         }
-        let (state, unwritten) = (self.steering.state(), self.unwritten());
+        let (state, unwritten) = (self.control.state(), self.unwritten());
         let event = match changed {
             Changed::Second(SliceChange::Last) => events::second(run, &state, unwritten),
             Changed::Second(SliceChange::All) => Some(events::model(run, &state, unwritten)),
@@ -123,7 +123,7 @@ impl Shared {
     }
 
     fn broadcast(&self, run: &LiveRun, event: &Arc<str>) {
-        self.hub.broadcast(event, || events::model(run, &self.steering.state(), self.unwritten()));
+        self.hub.broadcast(event, || events::model(run, &self.control.state(), self.unwritten()));
     }
 }
 
@@ -148,7 +148,7 @@ impl PageServer {
         address: &str,
         settings: &PageSettings,
         view: &LiveView,
-        steering: Arc<dyn OrderHandler>,
+        control: Arc<dyn CommandHandler>,
     ) -> Result<PageServer, ServeError> {
         let no_address = |source| ServeError::Address { address: address.to_owned(), source };
         let found = address.to_socket_addrs().map_err(no_address)?.next();
@@ -170,7 +170,7 @@ impl PageServer {
             html: live_html(&page),
             hub: Hub::default(),
             run: view.shared(),
-            steering,
+            control,
             unwritten: AtomicU64::new(0),
         });
         let (answering, sending) = (Arc::clone(&shared), Arc::clone(&shared));
@@ -196,7 +196,7 @@ impl PageServer {
     /// Sends the end of the run to the pages, and stops the server.
     pub fn finish(self) {
         let run = lock(&self.shared.run);
-        let event = events::status("end", &run, &self.shared.steering.state(), self.shared.unwritten());
+        let event = events::status("end", &run, &self.shared.control.state(), self.shared.unwritten());
         drop(run);
         self.shared.hub.end(&event);
         drop(self.server);
@@ -222,15 +222,15 @@ fn answer(shared: &Shared, request: &Request) -> Response {
         (&Method::GET, "/") => respond(StatusCode::OK, "text/html; charset=utf-8", shared.html.clone()),
         (&Method::GET, EVENTS_PATH) => respond(StatusCode::OK, "text/event-stream", subscribe(shared)),
         (&Method::POST, "/order") => {
-            let order = match serde_json::from_slice::<Order>(request.body()) {
-                Ok(order) => order,
-                Err(error) => return text(StatusCode::BAD_REQUEST, format!("invalid order: {error}\n")),
+            let command = match serde_json::from_slice::<Command>(request.body()) {
+                Ok(command) => command,
+                Err(error) => return text(StatusCode::BAD_REQUEST, format!("invalid command: {error}\n")),
             };
-            if let Err(why) = shared.steering.order(order, OrderSource::Page) {
+            if let Err(why) = shared.control.execute(command, CommandSource::Page) {
                 return text(StatusCode::CONFLICT, why.to_string());
             }
             let run = lock(&shared.run);
-            let event = events::status("status", &run, &shared.steering.state(), shared.unwritten());
+            let event = events::status("status", &run, &shared.control.state(), shared.unwritten());
             shared.broadcast(&run, &event);
             text(StatusCode::OK, "done\n".into())
         }
@@ -242,7 +242,7 @@ fn answer(shared: &Shared, request: &Request) -> Response {
 fn subscribe(shared: &Shared) -> Body {
     // All code locks the run's state before the hub.
     let run = lock(&shared.run);
-    Body::events(shared.hub.listen(|| events::model(&run, &shared.steering.state(), shared.unwritten())))
+    Body::events(shared.hub.listen(|| events::model(&run, &shared.control.state(), shared.unwritten())))
 }
 
 #[cfg(test)]

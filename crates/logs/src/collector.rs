@@ -192,9 +192,9 @@ impl Tally {
             by_arrival: 0,
             arrival_unix_ns: None,
             last_second: None,
-            totals: CountTable::new(settings.cells_max),
-            templates: Groups::new(settings.cells_max),
-            traces: Groups::new(settings.cells_max),
+            totals: CountTable::new(settings.counts_max),
+            templates: Groups::new(settings.counts_max),
+            traces: Groups::new(settings.counts_max),
             settings,
         }
     }

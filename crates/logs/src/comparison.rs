@@ -16,7 +16,7 @@
 //! The false discovery rate of all templates, and that of all traces, is 5 % (Benjamini and Hochberg). The rate of
 //! false alarms was measured with simulated logs of 40 templates without a difference (`tests/comparison_study.rs`; the
 //! documentation of the crate has the table): it is below 5 %. Logs that are too short to show how much their rates
-//! vary are not judged ([`TooShort`]).
+//! vary are not judged ([`TooShortLogs`]).
 //!
 //! A difference between two runs need not be caused by a new version: two runs do not show how much a rate varies between runs of
 //! the same version.
@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use crate::counts::{FORMAT_VERSION, LogCounts};
 use crate::severity::EntrySeverity;
 use blocks::BlockCounts;
-pub use fluctuation::TooShort;
+pub use fluctuation::TooShortLogs;
 use matching::Pair;
 pub use rates::FALSE_DISCOVERY_RATE;
 use rates::rate_test;
@@ -95,7 +95,8 @@ impl std::fmt::Display for LogSide {
 #[serde(rename_all = "snake_case")]
 pub enum Exposure {
     /// The length of the runs in seconds.
-    Seconds,
+    #[serde(rename = "seconds")]
+    RunLength,
     /// The number of requests in each run, stated by the caller. The requests are assumed to be spread evenly over the run.
     Requests {
         /// Of the baseline.
@@ -117,7 +118,7 @@ pub struct LogComparison {
     /// False discovery rate of the significant differences.
     pub false_discovery_rate: f64,
     /// Why no rise is significant, if the logs are too short to judge rates.
-    pub too_short: Option<TooShort>,
+    pub too_short: Option<TooShortLogs>,
     /// Differences of templates.
     pub templates: Differences,
     /// Differences of stack traces.
@@ -191,7 +192,7 @@ pub fn compare(
     };
     let lengths_s = (length(baseline, LogSide::Baseline)?, length(run, LogSide::Run)?);
     let (baseline_exposure, run_exposure) = match exposure {
-        Exposure::Seconds => lengths_s,
+        Exposure::RunLength => lengths_s,
         Exposure::Requests { baseline, run } => (baseline, run),
     };
     for (side, value) in [(LogSide::Baseline, baseline_exposure), (LogSide::Run, run_exposure)] {

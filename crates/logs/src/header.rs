@@ -34,7 +34,7 @@ pub(crate) fn split_stamped(line: &str, notation: Notation, stamp: &Range<usize>
             return Header { message: 0, ..reader.header };
         }
         Notation::Klog => {
-            reader.header.severity = EntrySeverity::lettered(line.as_bytes()[stamp.start]);
+            reader.header.severity = EntrySeverity::from_letter(line.as_bytes()[stamp.start]);
             reader.klog();
         }
         Notation::Syslog => reader.syslog(),
@@ -337,7 +337,7 @@ impl<'a> Reader<'a> {
     /// `1702  2395 D WindowManager: message`
     fn logcat(&mut self) {
         self.skip(b" 0123456789");
-        let severity = self.bytes.get(self.at).copied().and_then(EntrySeverity::lettered);
+        let severity = self.bytes.get(self.at).copied().and_then(EntrySeverity::from_letter);
         if severity.is_some() && self.bytes.get(self.at + 1) == Some(&b' ') {
             self.header.severity = severity;
             self.at += 2;

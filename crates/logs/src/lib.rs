@@ -56,7 +56,7 @@
 //!
 //! **Comparison with a baseline**: the first four columns are for logs that do not differ. They state how many of 200
 //! comparisons of 40 templates report anything as significant, by the lengths of baseline and run in seconds. In
-//! parentheses is the share of comparisons that are reported as too short to judge ([`TooShort`]). The last two columns
+//! parentheses is the share of comparisons that are reported as too short to judge ([`TooShortLogs`]). The last two columns
 //! state how often a rate that rose three- or tenfold (from 0.16 entries per second) is found in runs of 600 s.
 //!
 //! | entries | 600, 600 | 600, 3600 | 3600, 600 | 120, 120 | found ×3 | found ×10 |
@@ -102,7 +102,7 @@ pub use busyhour_redaction::Redactor;
 pub use collector::{CollectorSettings, CountedEntry, LogCollector, RunClock, SourceId, TemplateScope};
 pub use comparison::{
     ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide,
-    TooShort, compare,
+    TooShortLogs, compare,
 };
 pub use counted_bursts::{CountedBurst, NoBursts, find_bursts};
 pub use counts::{FORMAT_VERSION, GroupCounts, Intervals, LogCounts, RuleCounts};

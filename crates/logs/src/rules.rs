@@ -9,7 +9,8 @@ use crate::severity::EntrySeverity;
 #[derive(Debug, Clone)]
 pub(crate) struct RuleFinder {
     rules: Vec<Rule>,
-    /// The words, each with the index of its rule. It finds words inside of others, too: `memory` in `out of memory`.
+    /// The automaton that finds the words, and the index of the rule of each word. It also finds a word inside another word or
+    /// phrase: `memory` in `out of memory`.
     words: Option<(AhoCorasick, Vec<usize>)>,
     /// For each rule, the number of the last entry that satisfies it.
     last_entries: Vec<u64>,
@@ -40,7 +41,8 @@ impl RuleFinder {
         &self.rules
     }
 
-    /// Passes the index of each rule that an entry satisfies to `each`, once. The arguments are those of [`Query::matches`].
+    /// Calls `each` once for each rule that an entry satisfies, with the index of the rule. The other arguments are those of
+    /// [`Query::matches`].
     pub(crate) fn find(
         &mut self,
         text: &str,

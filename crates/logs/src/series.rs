@@ -18,7 +18,7 @@ pub(crate) struct CountTable {
     /// Binary logarithm of the length of an interval in seconds.
     shift: u32,
     cells: usize,
-    cells_max: usize,
+    counts_max: usize,
     rows: Vec<Row>,
 }
 
@@ -36,8 +36,8 @@ const LATE_MAX: usize = 64;
 
 impl CountTable {
     /// Creates a table with at most this many cells, or four per series if that is more.
-    pub(crate) fn new(cells_max: usize) -> CountTable {
-        CountTable { shift: 0, cells: 0, cells_max, rows: Vec::new() }
+    pub(crate) fn new(counts_max: usize) -> CountTable {
+        CountTable { shift: 0, cells: 0, counts_max, rows: Vec::new() }
     }
 
     /// Length of the intervals in seconds.
@@ -51,7 +51,7 @@ impl CountTable {
             self.rows.resize_with(series + 1, Row::default);
         }
         self.cells += self.rows[series].add(second >> self.shift);
-        if self.cells > self.cells_max.max(4 * self.rows.len()) {
+        if self.cells > self.counts_max.max(4 * self.rows.len()) {
             self.shrink();
         }
     }
@@ -69,7 +69,7 @@ impl CountTable {
     /// Lengthens the intervals until at most half of the allowed number of cells is used, so that the time for all events is
     /// linear.
     fn shrink(&mut self) {
-        let limit = self.cells_max.max(4 * self.rows.len()) / 2;
+        let limit = self.counts_max.max(4 * self.rows.len()) / 2;
         self.rows.iter_mut().for_each(Row::sort);
         self.cells = self.rows.iter().map(|row| row.sorted.len()).sum();
         while self.cells > limit && self.shift < 31 {

@@ -69,7 +69,7 @@ impl EntrySeverity {
 
     /// The severity with this letter in klog, logcat and glog, such as `I`.
     #[must_use]
-    pub fn lettered(letter: u8) -> Option<EntrySeverity> {
+    pub fn from_letter(letter: u8) -> Option<EntrySeverity> {
         match letter {
             b'V' => Some(EntrySeverity::Trace),
             b'D' => Some(EntrySeverity::Debug),

@@ -92,7 +92,7 @@ fn outcome(kind: &Kind, seed: u64, factor: f64) -> Outcome {
         log(length_s, templates.collect())
     };
     let (baseline, run) = (simulate(kind.lengths_s.0, false), simulate(kind.lengths_s.1, true));
-    let comparison = compare(&baseline, &run, Exposure::Seconds).unwrap();
+    let comparison = compare(&baseline, &run, Exposure::RunLength).unwrap();
     let found = &comparison.templates;
     let significant: Vec<&str> = found
         .new

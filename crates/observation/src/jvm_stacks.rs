@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use busyhour_logs::Redactor;
 use busyhour_observe::jvm::{
-    Attach, AttachError, JavaThread, StoppedTime, ThreadDump, ThreadState, WaitKind,
+    AttachError, AttachedJvm, JavaThread, StoppedTime, ThreadDump, ThreadState, WaitKind,
 };
 use busyhour_observe::{ProbeError, ProcRoot};
 use busyhour_stacks::{SampledState, SampledThread, SampledWait, SampledWaitKind, java_frame};
@@ -22,7 +22,7 @@ const OWN_THREADS: [&str; 9] = [
     "Service Thread",
     "Monitor Deflation Thread",
     "Notification Thread",
-    "Attach Listener",
+    "AttachedJvm Listener",
     "Common-Cleaner",
     "Sweeper thread",
 ];
@@ -30,7 +30,7 @@ const OWN_THREADS: [&str; 9] = [
 /// Requests thread dumps from a JVM.
 pub(crate) struct JvmStacks {
     source: String,
-    attach: Attach,
+    attach: AttachedJvm,
     stopped: Option<StoppedTime>,
     redactor: Redactor,
 }
@@ -41,7 +41,7 @@ impl JvmStacks {
     /// # Errors
     /// The process is not a JVM that accepts commands, or belongs to another user.
     pub(crate) fn connect(root: &ProcRoot, pid: u32, redactor: Redactor) -> Result<JvmStacks, AttachError> {
-        let attach = Attach::connect(root, pid, TIMEOUT)?;
+        let attach = AttachedJvm::connect(root, pid, TIMEOUT)?;
         // Without counters, the cost is unknown, but the stacks are not.
         let stopped = StoppedTime::open(root, pid).ok().flatten();
         Ok(JvmStacks { source: format!("stacks:jvm:{pid}"), attach, stopped, redactor })

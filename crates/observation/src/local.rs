@@ -6,8 +6,8 @@ use busyhour_observe::jvm::{FoundJvm, JvmProbe, find_jvms};
 use busyhour_observe::perf::{PerfProbe, PerfTarget};
 use busyhour_observe::rdt::{MountedFiles, RdtProbe, Resctrl};
 use busyhour_observe::{
-    DiscoveryStart, EntryOrigin, Found, FoundProcess, Location, ObservableSource, OsProbe, ProcRoot,
-    SourceAvailability, StallProbe, discover_from, find_processes,
+    DiscoveredEntry, DiscoveryStart, EntryOrigin, FoundProcess, Location, ObservableSource, OsProbe,
+    ProcRoot, SourceAvailability, StallProbe, discover_from, find_processes,
 };
 use busyhour_program::clock::Clock;
 
@@ -81,7 +81,8 @@ pub(crate) fn add_new_processes(request: &ObservationRequest, clock: &Clock, sel
     let found = discover_from(&root, &starts);
     // Only processes are added. Other entries were reported before, or are not under test, such as a server that receives
     // metrics.
-    let processes: Vec<Found> = found.into_iter().filter(|entry| entry.process().is_some()).collect();
+    let processes: Vec<DiscoveredEntry> =
+        found.into_iter().filter(|entry| entry.process().is_some()).collect();
     if !processes.is_empty() {
         add_machine(&root, clock, selected);
     }
@@ -155,7 +156,7 @@ fn add_machine(root: &ProcRoot, clock: &Clock, selected: &mut Selected) {
     }
 }
 
-fn add_found(root: &ProcRoot, found: &[Found], selected: &mut Selected) {
+fn add_found(root: &ProcRoot, found: &[DiscoveredEntry], selected: &mut Selected) {
     for entry in found {
         let Some(process) = entry.process() else {
             let about = origins(entry);
@@ -174,7 +175,7 @@ fn add_found(root: &ProcRoot, found: &[Found], selected: &mut Selected) {
 }
 
 /// Adds all sources of a process.
-fn add_process(root: &ProcRoot, entry: &Found, process: &FoundProcess, selected: &mut Selected) {
+fn add_process(root: &ProcRoot, entry: &DiscoveredEntry, process: &FoundProcess, selected: &mut Selected) {
     let about = format!("{} ({}), {}", process.command, process.kind.as_str(), origins(entry));
     let (probes, errors) = entry.probes(root);
     for probe in probes {
@@ -204,19 +205,19 @@ fn add_process(root: &ProcRoot, entry: &Found, process: &FoundProcess, selected:
 
 fn line(source: &ObservableSource, about: &str) -> SourceLine {
     let state = match &source.availability {
-        SourceAvailability::Available => LineState::Watched,
+        SourceAvailability::Available => LineState::Observed,
         SourceAvailability::Limited { missing, advice } => {
             LineState::Limited { missing: missing.clone(), advice: advice.clone() }
         }
         SourceAvailability::Unavailable { reason, advice } => {
-            LineState::NotWatched { reason: reason.clone(), advice: advice.clone() }
+            LineState::NotObserved { reason: reason.clone(), advice: advice.clone() }
         }
     };
     SourceLine { name: source.name.clone(), about: about.to_owned(), state }
 }
 
 /// How an entry was found: `target shop:8080`, `behind java (4711)`.
-fn origins(entry: &Found) -> String {
+fn origins(entry: &DiscoveredEntry) -> String {
     let own = std::process::id();
     let texts: Vec<String> = entry
         .origins

@@ -64,7 +64,7 @@ impl FollowedLog {
         let mut collector = LogCollector::new(CollectorSettings {
             query: settings.query.clone(),
             example_bytes_max: EXAMPLE_BYTES_MAX,
-            cells_max: COUNTS_MAX,
+            counts_max: COUNTS_MAX,
             ..CollectorSettings::new(stamps, run_clock, settings.redactor.clone())
         });
         let source = collector.add_source(input.envelope());

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineState {
     /// It is watched completely.
-    Watched,
+    Observed,
     /// It is watched, but some metrics are missing.
     Limited {
         /// What is missing.
@@ -15,7 +15,7 @@ pub enum LineState {
         advice: String,
     },
     /// It is not watched.
-    NotWatched {
+    NotObserved {
         /// The reason, as a clause that follows `because`.
         reason: String,
         /// What would enable it.
@@ -37,7 +37,7 @@ pub struct SourceLine {
 impl SourceLine {
     /// The line of a source that is watched.
     pub(crate) fn watched(name: impl Into<String>, about: impl Into<String>) -> SourceLine {
-        SourceLine { name: name.into(), about: about.into(), state: LineState::Watched }
+        SourceLine { name: name.into(), about: about.into(), state: LineState::Observed }
     }
 
     /// The line of a source that is not watched.
@@ -46,7 +46,7 @@ impl SourceLine {
         reason: impl Into<String>,
         advice: impl Into<String>,
     ) -> SourceLine {
-        let state = LineState::NotWatched { reason: reason.into(), advice: advice.into() };
+        let state = LineState::NotObserved { reason: reason.into(), advice: advice.into() };
         SourceLine { name: name.into(), about: String::new(), state }
     }
 
@@ -54,8 +54,8 @@ impl SourceLine {
     #[must_use]
     pub fn is_watched(&self) -> bool {
         match self.state {
-            LineState::Watched | LineState::Limited { .. } => true,
-            LineState::NotWatched { .. } => false,
+            LineState::Observed | LineState::Limited { .. } => true,
+            LineState::NotObserved { .. } => false,
         }
     }
 }
@@ -67,12 +67,12 @@ impl fmt::Display for SourceLine {
             write!(f, " ({})", self.about)?;
         }
         match &self.state {
-            LineState::Watched => write!(f, ": watched"),
+            LineState::Observed => write!(f, ": watched"),
             LineState::Limited { missing, advice } => write!(f, ": watched, without {missing}; {advice}"),
-            LineState::NotWatched { reason, advice } if advice.is_empty() => {
+            LineState::NotObserved { reason, advice } if advice.is_empty() => {
                 write!(f, ": not watched, because {reason}")
             }
-            LineState::NotWatched { reason, advice } => {
+            LineState::NotObserved { reason, advice } => {
                 write!(f, ": not watched, because {reason}; {advice}")
             }
         }

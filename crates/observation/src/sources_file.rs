@@ -33,9 +33,9 @@ struct Source<'l> {
 impl<'l> Source<'l> {
     fn of(line: &'l SourceLine) -> Source<'l> {
         let (state, reason, advice) = match &line.state {
-            LineState::Watched => ("watched", "", ""),
+            LineState::Observed => ("watched", "", ""),
             LineState::Limited { missing, advice } => ("limited", missing.as_str(), advice.as_str()),
-            LineState::NotWatched { reason, advice } => ("not-watched", reason.as_str(), advice.as_str()),
+            LineState::NotObserved { reason, advice } => ("not-watched", reason.as_str(), advice.as_str()),
         };
         Source { name: &line.name, about: &line.about, state, reason, advice }
     }

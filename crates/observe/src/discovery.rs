@@ -22,7 +22,7 @@ use connections::outgoing;
 use view::{Place, SystemView};
 
 pub use found::{
-    Container, ContainerRuntime, EntryOrigin, Found, FoundProcess, Location, NetworkNamespace,
+    Container, ContainerRuntime, DiscoveredEntry, EntryOrigin, FoundProcess, Location, NetworkNamespace,
     ObservableSource, SourceAvailability,
 };
 pub use kind::ServerKind;
@@ -65,7 +65,7 @@ struct Step {
 ///
 /// Connections that are not open at the moment and Unix sockets are not followed.
 #[must_use]
-pub fn discover(root: &ProcRoot, targets: &[(&str, u16)]) -> Vec<Found> {
+pub fn discover(root: &ProcRoot, targets: &[(&str, u16)]) -> Vec<DiscoveredEntry> {
     let starts: Vec<_> =
         targets.iter().map(|(host, port)| DiscoveryStart::Target { host, port: *port }).collect();
     discover_from(root, &starts)
@@ -73,7 +73,7 @@ pub fn discover(root: &ProcRoot, targets: &[(&str, u16)]) -> Vec<Found> {
 
 /// Finds the system from several starts, as [`discover`] does.
 #[must_use]
-pub fn discover_from(root: &ProcRoot, starts: &[DiscoveryStart<'_>]) -> Vec<Found> {
+pub fn discover_from(root: &ProcRoot, starts: &[DiscoveryStart<'_>]) -> Vec<DiscoveredEntry> {
     let view = SystemView::read(root);
     let mut search =
         Search { root, view: &view, found: Vec::new(), known: FxHashMap::default(), steps: VecDeque::new() };
@@ -100,7 +100,7 @@ pub fn discover_from(root: &ProcRoot, starts: &[DiscoveryStart<'_>]) -> Vec<Foun
 struct Search<'s> {
     root: &'s ProcRoot,
     view: &'s SystemView,
-    found: Vec<Found>,
+    found: Vec<DiscoveredEntry>,
     /// The position in `found` by process ID; `None` for processes that are not part of the result.
     known: FxHashMap<u32, Option<usize>>,
     steps: VecDeque<Step>,
@@ -186,13 +186,13 @@ fn elsewhere(
     origin: EntryOrigin,
     address: Option<SocketAddr>,
     location: Location,
-) -> Found {
+) -> DiscoveredEntry {
     let sources = sources_elsewhere(&location, view.limit_reached());
-    Found { origins: vec![origin], address, location, sources }
+    DiscoveredEntry { origins: vec![origin], address, location, sources }
 }
 
 /// Adds an address without a visible process; several origins share an entry.
-fn add_elsewhere(view: &SystemView, found: &mut Vec<Found>, step: &Step, place: Place) {
+fn add_elsewhere(view: &SystemView, found: &mut Vec<DiscoveredEntry>, step: &Step, place: Place) {
     let location = match place {
         Place::Hidden { uid } => Location::Hidden { uid },
         Place::Nothing => Location::NothingListens,

@@ -5,7 +5,7 @@
 //! collector and JDK. It also states which of them a JVM does not provide, and why. [`find_jvms`] lists the JVMs of a
 //! machine.
 //!
-//! [`Attach`] sends commands to a JVM: a class histogram, a collection, a thread dump, the flags, a recording of JFR. These stop the
+//! [`AttachedJvm`] sends commands to a JVM: a class histogram, a collection, a thread dump, the flags, a recording of JFR. These stop the
 //! application for a while and are only sent on request.
 #![cfg_attr(
     not(target_os = "linux"),
@@ -42,7 +42,7 @@ mod vm_flags;
 mod watched;
 
 #[cfg(target_os = "linux")]
-pub use attach::{Attach, AttachError};
+pub use attach::{AttachError, AttachedJvm};
 pub use class_histogram::{ClassCount, ClassHistogram, ClassHistogramError};
 pub use collector::JvmCollector;
 #[cfg(target_os = "linux")]

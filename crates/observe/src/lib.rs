@@ -64,7 +64,7 @@ pub use capabilities::{Capability, CapabilityState, capabilities};
 pub use cgroup::{CgroupError, CgroupPath, CgroupProbe};
 #[cfg(target_os = "linux")]
 pub use discovery::{
-    Container, ContainerRuntime, DiscoveryStart, EntryOrigin, Found, FoundProcess, Location,
+    Container, ContainerRuntime, DiscoveredEntry, DiscoveryStart, EntryOrigin, FoundProcess, Location,
     NetworkNamespace, ObservableSource, ServerKind, SourceAvailability, discover, discover_from,
     find_processes,
 };

@@ -143,7 +143,7 @@ impl Probe for ProcessProbe {
         }
         if let Some(Ok(list)) = self.scan.run(now, || ProcessList::read(root)) {
             members.update(root, &list, pid);
-            if list.is_cut {
+            if list.is_truncated {
                 self.series.report_truncated_list(reading);
             }
         }

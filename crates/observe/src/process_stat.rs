@@ -71,17 +71,17 @@ pub(crate) struct ProcessEntry {
 pub(crate) struct ProcessList {
     pub(crate) entries: Vec<ProcessEntry>,
     /// Whether there were more.
-    pub(crate) is_cut: bool,
+    pub(crate) is_truncated: bool,
 }
 
 impl ProcessList {
     /// Reads all processes. Those that end meanwhile are omitted.
     pub(crate) fn read(root: &ProcRoot) -> io::Result<ProcessList> {
         let mut pids = root.pids(PROCESSES_MAX + 1)?;
-        let is_cut = pids.len() > PROCESSES_MAX;
+        let is_truncated = pids.len() > PROCESSES_MAX;
         pids.truncate(PROCESSES_MAX);
         let entries = pids.into_iter().filter_map(|pid| read_process(root, pid)).collect();
-        Ok(ProcessList { entries, is_cut })
+        Ok(ProcessList { entries, is_truncated })
     }
 
     /// The process with this ID.
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn descendants_are_found_in_linear_time_also_in_circles() {
-        let list = |entries| ProcessList { entries, is_cut: false };
+        let list = |entries| ProcessList { entries, is_truncated: false };
         let pids = |list: &ProcessList, pid| -> Vec<u32> {
             list.with_descendants(pid).iter().map(|entry| entry.pid).collect()
         };

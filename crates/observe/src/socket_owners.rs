@@ -24,7 +24,7 @@ pub(crate) const SOCKETS_MAX: usize = 200_000;
 pub(crate) struct SocketOwners {
     by_inode: FxHashMap<u64, Vec<u32>>,
     /// Whether there were more descriptors than the limit.
-    pub(crate) is_cut: bool,
+    pub(crate) is_truncated: bool,
 }
 
 impl SocketOwners {
@@ -34,7 +34,7 @@ impl SocketOwners {
         let mut left = ALL_DESCRIPTORS_MAX;
         for entry in &list.entries {
             if left == 0 {
-                owners.is_cut = true;
+                owners.is_truncated = true;
                 break;
             }
             owners.read_process(root, entry.pid, wanted, &mut left);
@@ -101,7 +101,7 @@ pub(crate) fn read_sockets(root: &ProcRoot, pid: Option<u32>) -> io::Result<TcpT
     let mut table = read_tcp_table(&path("tcp"), SOCKETS_MAX)?;
     // Machines without IPv6 have no tcp6.
     if let Ok(more) = read_tcp_table(&path("tcp6"), SOCKETS_MAX) {
-        table.is_cut |= more.is_cut;
+        table.is_truncated |= more.is_truncated;
         table.rows.extend(more.rows);
     }
     Ok(table)
@@ -164,7 +164,7 @@ mod tests {
             uid: 0,
             inode: number as u64 + 1,
         });
-        TcpTable { rows: rows.collect(), is_cut: false }
+        TcpTable { rows: rows.collect(), is_truncated: false }
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
         };
         let list = ProcessList {
             entries: vec![entry(1, 0, 0), entry(30, 20, 9), entry(20, 1, 8), entry(40, 1, 7)],
-            is_cut: false,
+            is_truncated: false,
         };
         assert_eq!(first_owner(&list, &[30, 20]), Some(20));
         assert_eq!(first_owner(&list, &[1, 30, 20]), Some(20));

@@ -29,7 +29,7 @@ pub(crate) struct TcpRow {
 pub(crate) struct TcpTable {
     pub(crate) rows: Vec<TcpRow>,
     /// Whether there were more sockets than the limit.
-    pub(crate) is_cut: bool,
+    pub(crate) is_truncated: bool,
 }
 
 /// Reads at most `rows_max` sockets. Lines that are not understood are skipped.
@@ -48,7 +48,7 @@ pub(crate) fn parse_tcp_table(mut input: impl BufRead, rows_max: usize) -> io::R
         }
         if let Some(row) = parse_row(&line) {
             if table.rows.len() == rows_max {
-                table.is_cut = true;
+                table.is_truncated = true;
                 return Ok(table);
             }
             table.rows.push(row);
@@ -111,9 +111,9 @@ mod tests {
         assert_eq!(table.rows[1].local.to_string(), "[::1]:80");
         assert_eq!(table.rows[1].remote.to_string(), "[::ffff:10.0.0.2]:54321");
         assert_eq!(table.rows[2].state, TcpState::TimeWait);
-        assert!(!table.is_cut);
+        assert!(!table.is_truncated);
         let cut = parse_tcp_table(TABLE.as_bytes(), 2).unwrap();
-        assert!(cut.is_cut && cut.rows.len() == 2);
+        assert!(cut.is_truncated && cut.rows.len() == 2);
     }
 
     #[test]

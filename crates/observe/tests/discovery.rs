@@ -7,8 +7,8 @@ mod support;
 use std::process::Command;
 
 use busyhour_observe::{
-    DiscoveryStart, EntryOrigin, Found, Location, NetworkNamespace, ProbeRunner, ProcRoot, SeriesStore,
-    ServerKind, SourceAvailability, SourceState, discover, discover_from, find_processes,
+    DiscoveredEntry, DiscoveryStart, EntryOrigin, Location, NetworkNamespace, ProbeRunner, ProcRoot,
+    SeriesStore, ServerKind, SourceAvailability, SourceState, discover, discover_from, find_processes,
 };
 use busyhour_program::clock::Clock;
 
@@ -16,7 +16,7 @@ use support::servers::{TestProcess, python_command};
 
 const SERVER: &str = "s = listen()\nready(s.getsockname()[1]); wait()";
 
-fn pid_of(found: &Found) -> Option<u32> {
+fn pid_of(found: &DiscoveredEntry) -> Option<u32> {
     found.process().map(|process| process.pid)
 }
 

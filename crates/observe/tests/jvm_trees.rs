@@ -8,7 +8,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use busyhour_observe::jvm::{Attach, AttachError, CounterFileLocateError, JvmProbe, ProcessError, find_jvms};
+use busyhour_observe::jvm::{
+    AttachError, AttachedJvm, CounterFileLocateError, JvmProbe, ProcessError, find_jvms,
+};
 use busyhour_observe::{MarkKind, ProbeRunner, ProcRoot, SeriesStore, SourceState};
 use busyhour_program::clock::Clock;
 use flate2::read::GzDecoder;
@@ -138,7 +140,7 @@ fn missing_counters_have_a_reason() {
     tree.add_process(5, "5", HOTSPOT);
     tree.set_state(5, "Z", 1);
     assert!(matches!(error(5), CounterFileLocateError::Process(ProcessError::Missing { pid: 5 })));
-    let attach = Attach::connect(&tree.root(), 3, Duration::from_secs(1)).expect_err("a recorded tree");
+    let attach = AttachedJvm::connect(&tree.root(), 3, Duration::from_secs(1)).expect_err("a recorded tree");
     assert!(matches!(attach, AttachError::Recorded));
 }
 

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use busyhour_slices::{away, is_long};
+use busyhour_slices::{is_long, run_on_other_thread};
 use regex_syntax::hir::{Hir, HirKind};
 
 use backtrack::{Program, Slots, Steps};
@@ -98,7 +98,8 @@ impl Finder {
     ) -> Result<Option<Vec<Option<(usize, usize)>>>, SearchLimit> {
         match &self.0 {
             Engine::Plain(regex) => {
-                let found = away(text.len().saturating_sub(from), || regex.captures_at(text, from));
+                let found =
+                    run_on_other_thread(text.len().saturating_sub(from), || regex.captures_at(text, from));
                 Ok(found.map(|found| {
                     found.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect()
                 }))
@@ -138,7 +139,7 @@ impl Finder {
             return Ok(all);
         };
         let mut from = *place;
-        let all = away(text.len().saturating_sub(from), || {
+        let all = run_on_other_thread(text.len().saturating_sub(from), || {
             let mut locations = regex.capture_locations();
             let mut all = Vec::new();
             while all.len() < batch_len && from <= text.len() {
@@ -171,7 +172,7 @@ impl Finder {
             return Ok(all.iter().filter_map(|groups| groups.first().copied().flatten()).collect());
         };
         let mut from = *place;
-        let all = away(text.len().saturating_sub(from), || {
+        let all = run_on_other_thread(text.len().saturating_sub(from), || {
             let mut all = Vec::new();
             while all.len() < batch_len && from <= text.len() {
                 let Some(whole) = regex.find_at(text, from) else {
@@ -238,7 +239,7 @@ impl SearchBudget {
 /// Counts the exceeded limit if a search failed.
 fn counted<T>(searched: Result<T, SearchLimit>) -> Result<T, SearchLimit> {
     if searched.is_err() {
-        busyhour_limits::exceeded(busyhour_limits::Limit::RegexSteps);
+        busyhour_limits::count_exceeded(busyhour_limits::Limit::RegexSteps);
     }
     searched
 }
@@ -246,7 +247,7 @@ fn counted<T>(searched: Result<T, SearchLimit>) -> Result<T, SearchLimit> {
 impl Engine {
     fn contains(&self, text: &str) -> Result<bool, SearchLimit> {
         match self {
-            Self::Plain(regex) => Ok(away(text.len(), || regex.is_match(text))),
+            Self::Plain(regex) => Ok(run_on_other_thread(text.len(), || regex.is_match(text))),
             Self::Backtracking(program) => Ok(program.search(text, 0, &mut Steps::full())?.is_some()),
         }
     }
@@ -368,7 +369,9 @@ impl Pattern {
             .get_or_init(|| Engine::compile(&format!(r"\A(?:{})", self.translated), self.fancy).ok())
             .as_ref();
         let end = match anchored.ok_or(SearchLimit)? {
-            Engine::Plain(regex) => away(text.len(), || regex.find(text).map(|found| found.end())),
+            Engine::Plain(regex) => {
+                run_on_other_thread(text.len(), || regex.find(text).map(|found| found.end()))
+            }
             Engine::Backtracking(program) => {
                 let found = program.search(text, 0, &mut Steps::full());
                 counted(found)?.and_then(|slots| slots.group(0).map(|(_, end)| end))
@@ -395,8 +398,9 @@ impl Pattern {
                 let found = match &local.engine {
                     Engine::Plain(regex) if is_long(text.len() - place.from) => {
                         // Searches on another thread, for few matches at first, because many callers need only the first match.
-                        let batch =
-                            away(text.len() - place.from, || find_some(regex, text, &mut place, batch_len));
+                        let batch = run_on_other_thread(text.len() - place.from, || {
+                            find_some(regex, text, &mut place, batch_len)
+                        });
                         batch_len = (batch_len * 2).min(BATCH_LEN_MAX);
                         for slots in &batch {
                             let groups = Groups { text, found: Found::Backtracking(slots) };

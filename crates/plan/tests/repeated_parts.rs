@@ -4,7 +4,9 @@
 mod generated_parts;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_limits::repeated::{COUNTS, FEWER, Repeated, check_generated, read_all, read_counts};
+use busyhour_limits::repeated::{
+    COUNTS, COUNTS_UNOPTIMIZED, Repeated, check_generated, read_all, read_counts,
+};
 use busyhour_plan::{DIAGNOSTICS_MAX, TestPlan, parse};
 
 const fn repeated(before: &'static str, part: &'static str, after: &'static str) -> Repeated<'static> {
@@ -89,7 +91,7 @@ fn properties_of_an_element_take_linear_time() {
         let before = format!("{}{}", plan!("<A guiclass='G' testclass='A' testname='n'>"), part.before);
         let after = format!("{}</A><hashTree/>{END}", part.after);
         let input = Repeated { before: &before, part: part.part, after: &after };
-        read_counts(&[input], &FEWER, |input, count, text| {
+        read_counts(&[input], &COUNTS_UNOPTIMIZED, |input, count, text| {
             let (plan, diagnostics) = read(input, count, text);
             assert!(
                 diagnostics.is_empty() || part.part.contains("name='p0'"),
@@ -153,7 +155,7 @@ fn damage_is_reported_within_a_limit() {
         repeated("", "\n", ""),
         repeated("\u{feff}", "\u{feff}", ""),
     ];
-    read_counts(&inputs, &FEWER, |input, count, text| {
+    read_counts(&inputs, &COUNTS_UNOPTIMIZED, |input, count, text| {
         let (plan, diagnostics) = read(input, count, text);
         let is_reference = text.contains("reference='../stringProp'");
         assert!(is_reference || !diagnostics.is_empty(), "{count} parts: {input:?}");

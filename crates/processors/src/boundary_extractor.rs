@@ -199,7 +199,7 @@ impl Processor for BoundaryExtractor {
         user.give_back(name);
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.retention() }
     }
 }
@@ -249,7 +249,7 @@ mod tests {
         let mut user = user_with_body(&format!("{})", "(".repeat(20_000)));
         extractor("(", ")", "-1").process(&mut user);
         insta::assert_snapshot!(all_variables(&user), @"x=NONE");
-        assert_eq!(busyhour_limits::take(), [(busyhour_limits::Limit::MatchBytes, 1)]);
+        assert_eq!(busyhour_limits::take_counts(), [(busyhour_limits::Limit::MatchBytes, 1)]);
         extractor("(", ")", "1").process(&mut user);
         assert_eq!(user.variables.get("x").map(str::len), Some(19_999));
     }

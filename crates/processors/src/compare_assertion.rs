@@ -129,7 +129,7 @@ impl Assertion for CompareAssertion {
         }
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: self.settings.content, ..Retention::default() }
     }
 }

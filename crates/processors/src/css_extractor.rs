@@ -237,7 +237,7 @@ impl Processor for CssExtractor {
         user.give_back(name);
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: !self.settings.scope.is_variable(), ..Retention::default() }
     }
 }

@@ -235,7 +235,7 @@ impl CsvDataStep {
     }
 
     fn open_data_set(&self, user: &mut UserState, delimiter: &str) -> Result<Rc<OpenDataSet>, StopUser> {
-        if let Some(Some(opened)) = user.peek_state::<Option<Rc<OpenDataSet>>>(self.state) {
+        if let Some(Some(opened)) = user.existing_state::<Option<Rc<OpenDataSet>>>(self.state) {
             return Ok(Rc::clone(opened));
         }
         let settings = &self.settings;

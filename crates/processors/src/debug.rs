@@ -7,7 +7,7 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_sample::{DataType, Nanos};
 
-/// Settings of a debug sampler. The properties have no prefix.
+/// Settings of a debug sampler. In a plan, the names of these properties have no prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DebugSamplerSettings {
     /// `displayJMeterVariables`: list the user's variables.
@@ -94,7 +94,7 @@ pub fn debug_sampler_text(user: &UserState, settings: DebugSamplerSettings) -> S
     out
 }
 
-/// JMeter's internal variables, which its debug sampler lists too. The address of the object is arbitrary.
+/// JMeter's internal variables, which its debug sampler also lists. The object address in `JMeterThread.pack` is arbitrary.
 fn internal_variables(user: &UserState) -> Vec<(String, String)> {
     let address = (u64::from(user.group) << 16 | u64::from(user.number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let package = format!("org.apache.jmeter.threads.SamplePackage@{:08x}", address >> 34 | 0x1000_0000);
@@ -108,7 +108,7 @@ fn internal_variables(user: &UserState) -> Vec<(String, String)> {
     entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// JMeter's order of names: alternating text and numbers, with numbers compared by value.
+/// JMeter's order of names. Names are split into alternating parts of text and digits; the digits are compared as numbers.
 fn compare_alphanumeric(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left, right);
     loop {

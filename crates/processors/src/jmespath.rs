@@ -10,7 +10,7 @@ mod values;
 
 use jmespath::ast::Ast;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 
 use crate::jsonpath::{StepBudget, Value};
 pub(crate) use error::JmesPathError;
@@ -60,7 +60,7 @@ impl JmesPath {
         let budget = StepBudget::new(steps_max);
         let found = eval::evaluate_owned(&self.ast, document, &budget);
         if budget.is_exhausted() {
-            exceeded(Limit::JmesPathSteps);
+            count_exceeded(Limit::JmesPathSteps);
             return Err(format!(
                 "the JMESPath expression needs more than {steps_max} steps on this document"
             )

@@ -175,7 +175,7 @@ impl Processor for JmesExtractor {
         user.give_back(name);
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: !self.settings.scope.is_variable(), ..Retention::default() }
     }
 }
@@ -261,7 +261,7 @@ impl Assertion for JmesAssertion {
         }
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: true, ..Retention::default() }
     }
 }

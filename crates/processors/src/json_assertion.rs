@@ -125,7 +125,7 @@ impl Assertion for JsonAssertion {
             .check(user, result, |user, text, path, expected| self.compare(user, text, path, expected))
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: true, ..Retention::default() }
     }
 }

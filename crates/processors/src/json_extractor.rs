@@ -309,7 +309,7 @@ impl Processor for JsonExtractor {
         }
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: !self.settings.scope.is_variable(), ..Retention::default() }
     }
 }

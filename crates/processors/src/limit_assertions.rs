@@ -57,7 +57,7 @@ impl Assertion for DurationAssertion {
         ))
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention::default()
     }
 }
@@ -180,7 +180,7 @@ impl Assertion for SizeAssertion {
         ))
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention::default()
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 
 /// Matches with the same number of groups, in reusable buffers.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl MatchBudget {
                 Ok(())
             }
             None => {
-                exceeded(Limit::MatchBytes);
+                count_exceeded(Limit::MatchBytes);
                 Err(TooLong)
             }
         }

@@ -49,7 +49,7 @@ impl Assertion for Md5HexAssertion {
         failure(format!("Error asserting MD5 sum : got {sum} but should have been {expected}"))
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: true, ..Retention::default() }
     }
 }

@@ -109,7 +109,7 @@ impl Processor for PluginJsonExtractor {
         }
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: self.settings.source.is_none(), ..Retention::default() }
     }
 }
@@ -190,7 +190,7 @@ impl Assertion for PluginJsonAssertion {
             .check(user, result, |user, text, path, expected| self.compare(user, text, path, expected))
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: true, ..Retention::default() }
     }
 }

@@ -147,11 +147,11 @@ impl IterationStep for RandomVariableStep {
     fn step(&self, user: &mut UserState) -> Result<(), StopUser> {
         let (minimum, range, value);
         if self.settings.per_user {
-            if user.peek_state::<Generator>(self.state).is_none() {
+            if user.existing_state::<Generator>(self.state).is_none() {
                 let generator = self.create_generator(user);
                 user.state(self.state, || generator);
             }
-            let Some(generator) = user.peek_state::<Generator>(self.state) else { return Ok(()) };
+            let Some(generator) = user.existing_state::<Generator>(self.state) else { return Ok(()) };
             (minimum, range, value) = (generator.minimum, generator.range, generator.next());
         } else {
             let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);

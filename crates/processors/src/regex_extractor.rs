@@ -167,7 +167,7 @@ impl Processor for RegexExtractor {
         });
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.retention() }
     }
 }

@@ -213,7 +213,7 @@ impl Assertion for ResponseAssertion {
         outcome
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         if self.settings.scope.is_variable() { Retention::default() } else { self.settings.field.retention() }
     }
 }

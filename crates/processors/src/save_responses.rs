@@ -121,7 +121,7 @@ impl Processor for SaveResponses {
         user.result = result;
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: true, ..Retention::default() }
     }
 }

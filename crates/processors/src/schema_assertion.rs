@@ -107,7 +107,7 @@ impl Assertion for XmlSchemaAssertion {
         }
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: true, ..Retention::default() }
     }
 }

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use busyhour_functions::{UserScope, end_user, render_text};
 use busyhour_limits::files::{TEXT_FILE_BYTES, read_in_run};
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_program::result::Retention;
 use busyhour_program::run::{LogLevel, ScriptIssue};
 use busyhour_program::template::{Segment, Template};
@@ -462,7 +462,7 @@ impl ScriptText {
             *user.state(self.state, Memory::default) = memory;
         }
         if matches!(outcome, Err(ScriptError::LimitReached { .. })) {
-            exceeded(Limit::Script);
+            count_exceeded(Limit::Script);
         }
         let outcome = outcome.map_err(|error| match error {
             // JMeter calls BeanShell by reflection, which wraps errors in exceptions.

@@ -45,7 +45,7 @@ impl Assertion for XmlAssertion {
         }
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: true, ..Retention::default() }
     }
 }

@@ -149,7 +149,7 @@ impl Assertion for XPathAssertion {
         }
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: !self.settings.scope.is_variable(), ..Retention::default() }
     }
 }

@@ -306,7 +306,7 @@ impl Processor for XPathExtractor {
         user.give_back(key);
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention { body: !self.settings.scope.is_variable(), ..Retention::default() }
     }
 }

@@ -4,7 +4,9 @@
 mod generated_parts;
 
 use busyhour_limits::Limit;
-use busyhour_limits::repeated::{COUNTS, FEWER, Repeated, check_generated, read_all, read_counts};
+use busyhour_limits::repeated::{
+    COUNTS, COUNTS_UNOPTIMIZED, Repeated, check_generated, read_all, read_counts,
+};
 use busyhour_processors::scope::Field;
 use busyhour_processors::{ResponseAssertion, ResponseAssertionSettings};
 use busyhour_program::element::Assertion as _;
@@ -30,13 +32,13 @@ const ROWS: Repeated<'static> = repeated("", "<~>\n", "");
 /// only all matches are extracted: a million matches take up to 10 s in a build without optimization.
 fn check(cases: &[Case]) {
     for (expression, input, expected, limit) in cases {
-        read_counts(std::slice::from_ref(input), &FEWER, |input, count, body| {
+        read_counts(std::slice::from_ref(input), &COUNTS_UNOPTIMIZED, |input, count, body| {
             let numbers: &[i32] = if count > COUNTS[1] { &[-1] } else { &[-1, 0, 1, -1] };
             let mut world = World::new(body.to_owned());
             for &number in numbers {
                 let case = format!("match {number} of {count} parts: {expression:?} {input:?}");
                 expression.extractor(number).expect("an extractor").process(&mut world.user);
-                let limits = busyhour_limits::take();
+                let limits = busyhour_limits::take_counts();
                 if limits.is_empty() {
                     let variables = world.user.variables.iter().count();
                     assert!(world.log().is_empty(), "{case} {:?}", world.log());
@@ -81,7 +83,7 @@ fn overlapping_matches_are_limited() {
     for expression in [Boundaries("<", "z"), Regex("(?=(<.*z))")] {
         let mut world = World::new(format!("{}z", "<".repeat(1_000_000)));
         expression.extractor(-1).expect("an extractor").process(&mut world.user);
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         assert!(limits == [(Limit::MatchBytes, 1)] || limits == [(Limit::RegexSteps, 1)], "{limits:?}");
     }
 }
@@ -184,7 +186,7 @@ fn comparisons_of_all_siblings_are_limited() {
         let Some(extractor) = expression.extractor(-1) else { continue };
         let mut world = World::new(input.text(100_000));
         extractor.process(&mut world.user);
-        let limits = busyhour_limits::take();
+        let limits = busyhour_limits::take_counts();
         assert!(limits.is_empty() || limits == [(limit, 1)], "{expression:?} {limits:?}");
     }
 }
@@ -250,14 +252,14 @@ fn texts_of_documents_take_linear_time() {
         (repeated("x", "\n", "x"), |_| 2),
     ];
     for (input, expected) in inputs {
-        read_counts(std::slice::from_ref(input), &FEWER, |input, count, body| {
+        read_counts(std::slice::from_ref(input), &COUNTS_UNOPTIMIZED, |input, count, body| {
             // With ten parts, the pattern requires the exact number of occurrences.
             let found = if count == COUNTS[0] { format!("{{{}}}", expected(count)) } else { "+".to_owned() };
             let assertion = assertion(Field::Document, 1, vec![format!("[^x]*(?:x[^x]*){found}")]);
             let mut world = World::new(body.to_owned());
             let result = world.user.result.clone();
             let outcome = assertion.check(&mut world.user, &result);
-            let limits = busyhour_limits::take();
+            let limits = busyhour_limits::take_counts();
             if outcome.error {
                 assert_eq!(limits, [(Limit::HtmlPage, 1)], "{count} parts: {input:?}");
             } else {

@@ -12,11 +12,11 @@ use crate::user::UserState;
 /// An element that can make a user wait without blocking the core: a barrier, an empty queue.
 pub trait Gate: Send + Sync + fmt::Debug {
     /// Waits until the user may continue or the run is stopped. Does all of the element's work.
-    fn pass<'u>(&'u self, user: &'u mut UserState) -> Passing<'u>;
+    fn wait<'u>(&'u self, user: &'u mut UserState) -> GateWait<'u>;
 }
 
 /// A user that waits at a [`Gate`].
-pub type Passing<'u> = Pin<Box<dyn Future<Output = ()> + 'u>>;
+pub type GateWait<'u> = Pin<Box<dyn Future<Output = ()> + 'u>>;
 
 /// A pre-processor (before the timers) or post-processor (after the sampler; the result is `user.result`).
 pub trait Processor: Send + Sync + fmt::Debug {
@@ -24,7 +24,7 @@ pub trait Processor: Send + Sync + fmt::Debug {
     fn process(&self, user: &mut UserState);
 
     /// The parts of the result that the processor reads.
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention::default()
     }
 
@@ -64,7 +64,7 @@ pub trait Assertion: Send + Sync + fmt::Debug {
     }
 
     /// The parts of the result that the assertion reads.
-    fn keep(&self) -> Retention;
+    fn retention(&self) -> Retention;
 }
 
 /// The results that an assertion checks.

@@ -193,7 +193,7 @@ impl SampleResult {
     /// The body as text. It is decoded as UTF-8 if the response declares UTF-8 or no encoding, otherwise as ISO-8859-1.
     pub fn body_text(&self) -> std::borrow::Cow<'_, str> {
         // Decoding one byte takes about a sixteenth of the time that other work on a text takes.
-        busyhour_slices::away(self.body.len() / 16, || self.decode_body())
+        busyhour_slices::run_on_other_thread(self.body.len() / 16, || self.decode_body())
     }
 
     fn decode_body(&self) -> std::borrow::Cow<'_, str> {

@@ -3,7 +3,7 @@
 //! A change is posted with the time from which it applies, [`CHANGE_LEAD_NS`] from now. Each core receives it before that
 //! time: dispatchers check a counter before each arrival, and the tick of the core wakes sleeping users. So all cores change
 //! at the same instant, and the schedule of the whole run is a function of the seed and of the changes, which
-//! [`busyhour_arrivals::Changes`] computes afterwards.
+//! [`busyhour_arrivals::ScheduleChanges`] computes afterwards.
 //!
 //! | | open workloads | other users |
 //! |---|---|---|

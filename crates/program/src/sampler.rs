@@ -106,7 +106,7 @@ use crate::user::{LogicalAction, UserState};
 /// }
 ///
 /// # let clock = busyhour_program::clock::Clock::manual(0);
-/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::still(&clock), 0);
+/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::run_with_stopped_clock(&clock), 0);
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// let sampler = Count { text: Template::literal("ping") };
 /// let mut session = Count::session(&user);

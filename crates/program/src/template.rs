@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_sample::Nanos;
 
 use crate::user::UserState;
@@ -56,7 +56,7 @@ use crate::variables::Slot;
 /// }
 ///
 /// # let clock = busyhour_program::clock::Clock::manual(0);
-/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::still(&clock), 0);
+/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::run_with_stopped_clock(&clock), 0);
 /// let call = Segment::Function(Arc::new(Counter { state: StateId(0) }));
 /// let template = Template::new("order ${__counter()}", vec![Segment::Text("order ".into()), call]);
 /// assert_eq!(template.text(&mut user), "order 1");
@@ -154,7 +154,7 @@ impl Template {
             if out.len() > end {
                 let cut = (0..=end).rev().find(|at| out.is_char_boundary(*at)).unwrap_or(0);
                 out.truncate(cut);
-                exceeded(Limit::TextBytes);
+                count_exceeded(Limit::TextBytes);
                 return;
             }
         }
@@ -206,7 +206,7 @@ impl UserState {
 mod tests {
     use super::*;
     use crate::clock::Clock;
-    use crate::testing::{lone_user, shared_with, still};
+    use crate::testing::{lone_user, run_with_stopped_clock, shared_with};
     use crate::variables::{Names, VariableValue};
 
     /// A function that appends the number of its calls for this user.
@@ -291,16 +291,16 @@ mod tests {
         user.variables.set("v", &"ä".repeat(TEXT_MAX / 4 + 1));
         let twice = Template::new("${v}${v}x", vec![Segment::Variable(slot), Segment::Variable(slot)]);
         assert_eq!(twice.text(&mut user).len(), TEXT_MAX);
-        assert_eq!(busyhour_limits::take(), [(Limit::TextBytes, 1)]);
+        assert_eq!(busyhour_limits::take_counts(), [(Limit::TextBytes, 1)]);
         user.variables.set("v", "short");
         assert_eq!(twice.text(&mut user), "shortshort");
-        assert_eq!(busyhour_limits::take(), []);
+        assert_eq!(busyhour_limits::take_counts(), []);
     }
 
     #[test]
     fn a_new_result_is_empty_and_reuses_its_buffers() {
         let clock = Clock::manual(0);
-        let mut user = lone_user(&still(&clock), 0);
+        let mut user = lone_user(&run_with_stopped_clock(&clock), 0);
         user.begin_result(&Template::literal("first label"), Nanos(1));
         user.result.outcome.code.push_str("500");
         user.result.body.extend_from_slice(&[0; 100_000]);

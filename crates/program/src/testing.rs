@@ -39,7 +39,7 @@ pub fn shared_with(
 }
 
 /// The shared data of a run with one group, on a stopped clock.
-pub fn still(clock: &Clock) -> Arc<RunShared> {
+pub fn run_with_stopped_clock(clock: &Clock) -> Arc<RunShared> {
     shared_with(clock.clone(), SEED, 1, Names::default(), 4).0
 }
 

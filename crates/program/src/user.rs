@@ -76,7 +76,7 @@ pub struct UserState {
     /// `None` if no script needs it.
     pub request: Option<Box<dyn Any>>,
     /// The part of the protocol's session that scripts access between samples.
-    pub lent: Option<Box<dyn Any>>,
+    pub script_session: Option<Box<dyn Any>>,
     /// The number of its random stream: its own, or that of the arrival that it serves.
     stream: u64,
     states: Box<[Option<Box<dyn Any>>]>,
@@ -110,7 +110,7 @@ impl UserState {
             sampler_name: String::new(),
             thrown: None,
             request: None,
-            lent: None,
+            script_session: None,
             stream: u64::from(number),
             states,
             scratch: Vec::new(),
@@ -158,7 +158,7 @@ impl UserState {
         self.running = true;
         self.sampler_name.clear();
         self.request = None;
-        self.lent = None;
+        self.script_session = None;
         self.iteration = 0;
         self.stream = arrival;
         let key = stream_key(self.run.seed, u64::from(self.group), arrival, 0);
@@ -175,7 +175,7 @@ impl UserState {
     }
 
     /// An element's private state if it exists.
-    pub fn peek_state<T: Any>(&mut self, id: StateId) -> Option<&mut T> {
+    pub fn existing_state<T: Any>(&mut self, id: StateId) -> Option<&mut T> {
         self.states[id.0 as usize].as_mut()?.downcast_mut()
     }
 
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
     use crate::clock::Clock;
-    use crate::testing::{SEED, lone_user, shared_with, still};
+    use crate::testing::{SEED, lone_user, run_with_stopped_clock, shared_with};
     use crate::variables::Names;
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn an_iteration_does_not_depend_on_the_random_choices_of_the_previous_one() {
-        let shared = still(&Clock::manual(0));
+        let shared = run_with_stopped_clock(&Clock::manual(0));
         let drawn_in_third = |before: usize| {
             let mut user = lone_user(&shared, 3);
             for _ in 0..3 {
@@ -276,9 +276,9 @@ mod tests {
         let mut name = String::new();
         user.thread_name(&mut name);
         assert_eq!(name, "group 2 2-5");
-        assert_eq!(user.peek_state::<u8>(StateId(1)), None);
+        assert_eq!(user.existing_state::<u8>(StateId(1)), None);
         *user.state(StateId(1), || 1_u8) += 1;
-        assert_eq!(user.peek_state(StateId(1)), Some(&mut 2_u8));
-        assert_eq!(user.peek_state::<u8>(StateId(0)), None);
+        assert_eq!(user.existing_state(StateId(1)), Some(&mut 2_u8));
+        assert_eq!(user.existing_state::<u8>(StateId(0)), None);
     }
 }

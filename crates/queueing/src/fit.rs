@@ -54,7 +54,7 @@ pub use capacity::{CAPACITY_VERSION, CapacityFit, ComparedPoint, FitMethod, FitR
 pub use checks::{CheckSettings, CheckedPoint, CheckedPoints, ExclusionReason, check_points};
 pub use curve::{AsymptoticBounds, CapacityModel, Prediction};
 pub use curve_points::CapacityCurvePoint;
-pub use finding::{CapacityFinding, ReportedFinding, Weight};
+pub use finding::{CapacityFinding, FindingSeverity, ReportedFinding};
 pub use fit_settings::{FitSettings, ModelChoice};
 pub use fitted::{FittedModel, FittedPrediction};
 pub use headroom::Headroom;

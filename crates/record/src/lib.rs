@@ -5,7 +5,7 @@
 //! [`SamplesReader`] reads `samples.bhs`; the crate `busyhour-results` computes totals from it and from JMeter's files.
 //!
 //! ```
-//! use busyhour_record::{ResultFileConfig, Machine, Manifest, Outcome, PlanFile, Recorder, RecorderConfig, RunDir, SampleFilter, SaveConfig, plan_hash};
+//! use busyhour_record::{ResultFileConfig, Machine, Manifest, RunOutcome, PlanFile, Recorder, RecorderConfig, RunDir, SampleFilter, SaveConfig, plan_hash};
 //! use busyhour_sample::{GroupName, Labels, Nanos, RunNames, Sample, SampleTimes};
 //!
 //! # let temp = tempfile::tempdir()?;
@@ -48,7 +48,7 @@
 //!     core.record(&sample)?;
 //! }
 //! let totals = recorder.finish();
-//! manifest.outcome = Some(Outcome { recorder_events: totals.events.clone(), ..Outcome::default() });
+//! manifest.outcome = Some(RunOutcome { recorder_events: totals.events.clone(), ..RunOutcome::default() });
 //! dir.write_manifest(&manifest)?;
 //! assert_eq!(totals.total.samples, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -82,7 +82,7 @@ pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use error::RecordError;
 pub use jtl_columns::{JtlColumn, JtlColumns, ValueRow};
 pub use manifest::{
-    MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, PlanNote, RequestDeadline,
+    MANIFEST_VERSION, Machine, Manifest, OpenFacts, PlanFile, PlanNote, RequestDeadline, RunOutcome,
     UrlPlanFacts, plan_hash,
 };
 pub use part::RunPart;

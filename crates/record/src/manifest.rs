@@ -64,7 +64,7 @@ pub struct Manifest {
     pub events: Vec<ControlEvent>,
     /// How the run ended; `None` while it is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<RunOutcome>,
 }
 
 impl Manifest {
@@ -177,7 +177,7 @@ const fn is_zero(number: &u64) -> bool {
 
 /// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Why the run ended.
     pub end: RunEnd,
     /// The threshold that stopped the run, in the notation of [`Manifest::thresholds`].

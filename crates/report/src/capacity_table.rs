@@ -1,8 +1,8 @@
 //! Capacity models and the comparison of a model with measurements, for the terminal.
 
 use busyhour_queueing::fit::{
-    CapacityFit, ComparedPoint, ExclusionReason, FitRefusal, MeasuredComparison, ModelJudgement,
-    ReportedFinding, ServiceLawFit, Weight,
+    CapacityFit, ComparedPoint, ExclusionReason, FindingSeverity, FitRefusal, MeasuredComparison,
+    ModelJudgement, ReportedFinding, ServiceLawFit,
 };
 
 use crate::capacity_plot::capacity_plot;
@@ -217,9 +217,9 @@ fn findings(reported: &[ReportedFinding], look: Look) -> String {
     let mut out = String::new();
     for reported in reported {
         let mark = match reported.weight {
-            Weight::Contradiction => look.bad("!!"),
-            Weight::Doubt => look.paint("33", "- "),
-            Weight::Note => look.dim("  "),
+            FindingSeverity::Contradiction => look.bad("!!"),
+            FindingSeverity::Doubt => look.paint("33", "- "),
+            FindingSeverity::Note => look.dim("  "),
         };
         out += &format!("{mark} {}\n", printable(&reported.message));
         out += &format!("   {}\n", look.dim(&format!("{}.", capital(&printable(&reported.advice)))));

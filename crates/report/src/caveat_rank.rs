@@ -13,8 +13,8 @@ pub(crate) fn rank(caveat: &Caveat) -> u8 {
         | Caveat::ManyErrors { .. }
         | Caveat::NoSamples
         | Caveat::RecordTailMissing
-        | Caveat::DroppedByTool { .. }
-        | Caveat::FailedMissing { .. }
+        | Caveat::NotStartedByTool { .. }
+        | Caveat::FailedRequestsMissing { .. }
         | Caveat::OmittedRequests(_)
         | Caveat::BadRows { .. } => 1,
         // Ranked first, because the run directory of the same run gives different figures.
@@ -27,7 +27,7 @@ pub(crate) fn rank(caveat: &Caveat) -> u8 {
         | Caveat::Unsteady(_)
         | Caveat::MixedPhases { .. }
         | Caveat::StoppedByError { .. }
-        | Caveat::Unfinished => 2,
+        | Caveat::RunOutcomeMissing => 2,
         // The rates before and after this caveat's change differ by orders of magnitude.
         Caveat::Plan { kind, .. } if kind == "backed-off" => 2,
         Caveat::Arrivals(_) => 4,

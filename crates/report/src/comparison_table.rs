@@ -166,7 +166,7 @@ fn no_change(comparison: &Comparison, margin: &str) -> String {
     if !perhaps.is_empty() {
         return format!("differences that may be smaller than {margin}: {}", some_of(&perhaps));
     }
-    match total.effects.iter().filter(|effect| effect.verdict == Verdict::TooLittleData).count() {
+    match total.effects.iter().filter(|effect| effect.verdict == Verdict::Inconclusive).count() {
         0 => "no difference detected".to_owned(),
         open => format!(
             "no difference detected, but {open} of {} measures of the total have too little data",
@@ -189,8 +189,8 @@ fn colour_of(verdict: Verdict) -> Option<&'static str> {
         Verdict::Worse => Some(BOLD_RED),
         Verdict::PerhapsWorse => Some(YELLOW),
         Verdict::Better | Verdict::PerhapsBetter => Some(GREEN),
-        Verdict::TooLittleData => Some(DIM),
-        Verdict::Alike | Verdict::NotSeen => None,
+        Verdict::Inconclusive => Some(DIM),
+        Verdict::Equivalent | Verdict::NoDifferenceDetected => None,
     }
 }
 
@@ -295,9 +295,9 @@ const fn letter(verdict: Verdict) -> &'static str {
         Verdict::PerhapsWorse => "w",
         Verdict::Better => "B",
         Verdict::PerhapsBetter => "b",
-        Verdict::Alike => "=",
-        Verdict::NotSeen => " ",
-        Verdict::TooLittleData => "?",
+        Verdict::Equivalent => "=",
+        Verdict::NoDifferenceDetected => " ",
+        Verdict::Inconclusive => "?",
     }
 }
 

@@ -79,7 +79,7 @@ fn rule(trend: &Trend) -> String {
         format!(
             "A history is judged from {} on, and a change needs at least {} after it. ",
             counted(needed as u64, "run"),
-            counted(trend.settings.least as u64, "run")
+            counted(trend.settings.runs_min as u64, "run")
         )
     })
 }
@@ -144,7 +144,7 @@ fn change_line(trend: &Trend, series: &TrendSeries, change: &TrendChange, look: 
     };
     let run = trend.runs.get(change.at).map_or("", |run| run.name.as_str());
     let seen = match change.p_value {
-        Some(_) => format!("detected after {}", counted((change.seen_at - change.at + 1) as u64, "run")),
+        Some(_) => format!("detected after {}", counted((change.detected_at - change.at + 1) as u64, "run")),
         None => "back to the previous level".to_owned(),
     };
     format!(

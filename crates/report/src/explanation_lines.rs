@@ -1,8 +1,10 @@
 //! Why requests were slow, for terminals.
 
 use busyhour_analysis::explanation::{Basis, Cause, Evidence, Explanation};
+use busyhour_analysis::saturation::Saturation;
 
 use crate::marks::{Quality, marked};
+use crate::saturation_lines::saturation_lines;
 use crate::terminal_text::{Look, capital, printable, wrap};
 
 /// Other causes that are listed on the screen of `--why`.
@@ -14,9 +16,9 @@ pub(crate) fn explanation_lines(explanation: &Explanation, look: Look) -> Vec<St
     marked(quality, &explanation.sentence, look)
 }
 
-/// The finding with its evidence, the other causes, what was not examined, and the next measurement.
+/// The finding with its evidence, the other causes, what was not examined, the next measurement, and which resource gives out first.
 #[must_use]
-pub fn explanation_text(explanation: &Explanation, look: Look) -> String {
+pub fn explanation_text(explanation: &Explanation, saturation: Option<&Saturation>, look: Look) -> String {
     let mut lines = wrap(&printable(&explanation.sentence), look.width, "");
     if let Some(first) = lines.first_mut() {
         *first = look.bold(first);
@@ -39,7 +41,9 @@ pub fn explanation_text(explanation: &Explanation, look: Look) -> String {
             lines.extend(wrap(&printable(&format!("{}: {}", one.cause.id(), one.reason)), look.width, "  "));
         }
     }
-    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+    let mut text: String = lines.iter().map(|line| format!("{}\n", line.trim_end())).collect();
+    text.extend(saturation.map(|saturation| saturation_lines(saturation, look)));
+    text
 }
 
 /// The evidence for another cause, and why it is not the one.
@@ -87,7 +91,7 @@ mod tests {
             }],
             next: "Repeat the run.".to_owned(),
         };
-        insta::assert_snapshot!(explanation_text(&explanation, Look::default()), @r"
+        insta::assert_snapshot!(explanation_text(&explanation, None, Look::default()), @r"
         Slow requests go with slow disks: requests took longer.
         Repeat the run.
 

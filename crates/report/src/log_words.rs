@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_logs::{Difference, EntrySeverity, LogCounts, TooShort, Zone};
+use busyhour_logs::{Difference, EntrySeverity, LogCounts, TooShortLogs, Zone};
 
 use crate::numbers::{counted, duration, thousands};
 
@@ -99,7 +99,7 @@ pub fn log_verdict(difference: &Difference) -> &'static str {
 
 /// What limits a comparison: that the logs are too short, or what the test of rates does not show.
 #[must_use]
-pub fn log_comparison_note(too_short: Option<&TooShort>, false_discovery_rate: f64) -> String {
+pub fn log_comparison_note(too_short: Option<&TooShortLogs>, false_discovery_rate: f64) -> String {
     let Some(short) = too_short else {
         return format!(
             "significant at a false discovery rate of {:.0} %; each log is one run, and rates may differ between runs by themselves",

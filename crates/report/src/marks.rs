@@ -1,7 +1,7 @@
 //! The verdicts on arrivals and generator in a few words, for pages and terminals.
 
 use crate::terminal_text::{Look, printable, wrap};
-use busyhour_analysis::arrivals::{ArrivalMark, ArrivalVerdict};
+use busyhour_analysis::arrivals::{ArrivalRating, ArrivalVerdict};
 use busyhour_analysis::{Caveat, GeneratorMark, GeneratorState, Summary};
 
 /// The meaning of a verdict for the results.
@@ -37,9 +37,9 @@ pub(crate) struct Mark {
 /// The verdict on arrivals. It is neutral for closed workloads, because they have no requested arrival process.
 pub(crate) fn arrival_mark(verdict: &ArrivalVerdict) -> Mark {
     let (quality, words) = match verdict.mark() {
-        ArrivalMark::Good(words) => (Quality::Good, words.to_owned()),
-        ArrivalMark::Neutral(words) | ArrivalMark::Unknown(words) => (Quality::Open, words),
-        ArrivalMark::Warning(words) => (Quality::Warn, words.to_owned()),
+        ArrivalRating::Good(words) => (Quality::Good, words.to_owned()),
+        ArrivalRating::Neutral(words) | ArrivalRating::Unknown(words) => (Quality::Open, words),
+        ArrivalRating::Warning(words) => (Quality::Warn, words.to_owned()),
     };
     let of = verdict.of.as_ref().map(|of| format!(" of {of}")).unwrap_or_default();
     // The mark already contains the first word of the line.

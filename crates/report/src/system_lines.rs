@@ -175,8 +175,8 @@ fn remarks(system: &SystemFigures, subject: &SystemSubject) -> Vec<String> {
     /// interval apart.
     const WHOLE: f64 = 0.95;
     let is_short =
-        subject.watched_s < system.window_s() * WHOLE && subject.watched_s + 2.0 < system.window_s();
-    let watched = is_short.then(|| format!("read for {}", duration(subject.watched_s)));
+        subject.observed_s < system.window_s() * WHOLE && subject.observed_s + 2.0 < system.window_s();
+    let watched = is_short.then(|| format!("read for {}", duration(subject.observed_s)));
     let restarts = (subject.restarts > 0).then(|| counted(subject.restarts, "restart"));
     watched.into_iter().chain(restarts).collect()
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures};
 use busyhour_analysis::{Caveat, RunFacts, Summary};
 use busyhour_record::{
-    MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, PlanNote, Recorder, RecorderConfig,
-    RequestDeadline, RunDir,
+    MANIFEST_VERSION, Machine, Manifest, PlanFile, PlanNote, Recorder, RecorderConfig, RequestDeadline,
+    RunDir, RunOutcome,
 };
 use busyhour_report::{
     Look, Progress, RunShow, ThreadCounts, Written, end_of_run, html_report, prepare_dashboard,
@@ -108,7 +108,7 @@ fn run(dir: &RunDir) -> Manifest {
     writer.flush(Nanos::from_secs(41));
     drop(writer);
     let totals = recorder.finish();
-    manifest.outcome = Some(Outcome {
+    manifest.outcome = Some(RunOutcome {
         end: RunEnd::Completed,
         duration_ns: 40_200_000_000,
         users_started: 21,
@@ -122,7 +122,7 @@ fn run(dir: &RunDir) -> Manifest {
             ..GeneratorFacts::default()
         },
         recorder_events: totals.events.clone(),
-        ..Outcome::default()
+        ..RunOutcome::default()
     });
     dir.write_manifest(&manifest).unwrap();
     let mut summary = Summary::new(RunFacts::from_manifest(&manifest), &totals);

@@ -1,9 +1,9 @@
 //! Tests the verdict on a run's arrivals, which is computed from its record.
 
 use busyhour_analysis::arrivals::{ArrivalVerdict, JudgedStarts};
-use busyhour_arrivals::{Arrival, ArrivalProcess, Changes, RateChange};
+use busyhour_arrivals::{Arrival, ArrivalProcess, RateChange, ScheduleChanges};
 use busyhour_record::{
-    MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig, RunDir,
+    MANIFEST_VERSION, Machine, Manifest, OpenFacts, PlanFile, Recorder, RecorderConfig, RunDir, RunOutcome,
 };
 use busyhour_report::{Look, RunShow, Written, end_of_run, html_report};
 use busyhour_results::summarise;
@@ -110,14 +110,14 @@ fn verdicts_of(
     let open = OpenFacts { process: text.into(), groups: vec![0], first_ns: FIRST_NS, seed: SEED };
     let is_stopped = stop_ns < u64::MAX;
     counts.left_waiting = if is_stopped { 7 } else { 0 };
-    let outcome = Outcome {
+    let outcome = RunOutcome {
         end: if is_stopped { RunEnd::Interrupted } else { RunEnd::Completed },
         users_started: counts.begun + closed.len() as u64,
         open: vec![open],
         arrivals: Some(counts),
         duration_ns: 60_000 * MS,
         recorder_events: totals.events,
-        ..Outcome::default()
+        ..RunOutcome::default()
     };
     let manifest = Manifest {
         version: MANIFEST_VERSION,
@@ -270,7 +270,7 @@ fn a_run_stopped_in_its_ramp_is_compared_with_the_offered_part() {
 fn a_load_changed_during_the_run_is_judged_by_the_changed_request() {
     let text = "poisson(500/s) for 40s";
     let s = |seconds: u64| seconds * 1_000 * MS;
-    let mut changes = Changes::default();
+    let mut changes = ScheduleChanges::default();
     changes.change_rate(RateChange { at_ns: s(10), factor: 3.0 });
     changes.pause(s(20), s(25));
     changes.change_rate(RateChange { at_ns: s(30), factor: 0.5 });

@@ -21,7 +21,7 @@ fn subject(kind: SubjectKind, source: &str, known: &[(FigureKind, f64)]) -> Syst
         kind,
         source: source.into(),
         name: None,
-        watched_s: 9.0,
+        observed_s: 9.0,
         restarts: 0,
         disk: None,
         figures,
@@ -49,7 +49,7 @@ fn system() -> SystemFigures {
     let process = SystemSubject {
         name: Some("shop.jar".into()),
         restarts: 1,
-        watched_s: 4.0,
+        observed_s: 4.0,
         ..subject(
             SubjectKind::Process,
             "process:4711",

@@ -10,7 +10,7 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 /// The request and the cookies of the current sampler, as scripts read and change them.
 ///
 /// # Order of calls
-/// If scripts can access a sampler, its protocol calls [`open`] before the first pre-processor of the sample. Each
+/// If scripts can access a sampler, its protocol calls [`give_script_access`] before the first pre-processor of the sample. Each
 /// script that runs until the end of the sample can call [`access`](fn@access) any number of times. Scripts before the
 /// request change the request; changes by scripts after it have no effect on the sample, except those of cookies.
 ///
@@ -33,7 +33,7 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 ///
 /// ```
 /// use busyhour_program::user::UserState;
-/// use busyhour_request::{ScriptableSampler, RequestAccess, RequestText, access, open, opened};
+/// use busyhour_request::{ScriptableSampler, RequestAccess, RequestText, access, accessed_sampler, give_script_access};
 /// # use busyhour_request::{RequestArgument, RequestCookie, RequestFile, RequestFlag};
 ///
 /// #[derive(Debug)]
@@ -79,7 +79,7 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 /// #   fn arguments(&mut self) -> Vec<RequestArgument> { Vec::new() }
 /// #   fn set_arguments(&mut self, _: Vec<RequestArgument>) {}
 /// #   fn remove_arguments(&mut self, _: &[usize]) {}
-/// #   fn set_header_manager(&mut self, _: Vec<(String, String)>) {}
+/// #   fn merge_headers(&mut self, _: Vec<(String, String)>) {}
 /// #   fn files(&mut self) -> Vec<RequestFile> { Vec::new() }
 /// #   fn set_files(&mut self, _: Vec<RequestFile>) {}
 /// #   fn cookies(&mut self) -> Option<Vec<RequestCookie>> { None }
@@ -88,9 +88,9 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 /// }
 ///
 /// # let clock = busyhour_program::clock::Clock::manual(0);
-/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::still(&clock), 0);
+/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::run_with_stopped_clock(&clock), 0);
 /// // The protocol, before the first pre-processor.
-/// open(&mut user, Box::new(Sampler { path: "/cart".to_owned(), headers: Vec::new() }));
+/// give_script_access(&mut user, Box::new(Sampler { path: "/cart".to_owned(), headers: Vec::new() }));
 ///
 /// // A script.
 /// let mut stored = user.request.take();
@@ -101,7 +101,7 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 /// user.request = stored;
 ///
 /// // The protocol, when it sends the request.
-/// assert_eq!(opened::<Sampler>(&user).unwrap().path, "/checkout");
+/// assert_eq!(accessed_sampler::<Sampler>(&user).unwrap().path, "/checkout");
 /// ```
 pub trait RequestAccess {
     /// A text of the request, evaluated for the user.
@@ -124,7 +124,7 @@ pub trait RequestAccess {
     /// applies to the user's later samples, as in JMeter.
     fn set_headers(&mut self, headers: Vec<(String, String)>);
     /// Merges another header manager into the sampler's header manager, for this sample.
-    fn set_header_manager(&mut self, headers: Vec<(String, String)>);
+    fn merge_headers(&mut self, headers: Vec<(String, String)>);
     /// The files in their order.
     fn files(&mut self) -> Vec<RequestFile>;
     /// Replaces the files.
@@ -137,8 +137,8 @@ pub trait RequestAccess {
     fn clear_cookies(&mut self);
 }
 
-/// A sampler that scripts can access. Its protocol stores it in the user for the duration of one sample, with [`open`], and
-/// reads the changes when it sends the request, with [`opened`].
+/// A sampler that scripts can access. Its protocol stores it in the user for the duration of one sample, with [`give_script_access`], and
+/// reads the changes when it sends the request, with [`accessed_sampler`].
 pub trait ScriptableSampler: Any + fmt::Debug {
     /// The request with all changes so far. Texts are evaluated for `user`.
     fn request<'a>(&'a mut self, user: &'a mut UserState) -> Box<dyn RequestAccess + 'a>;
@@ -148,18 +148,18 @@ pub trait ScriptableSampler: Any + fmt::Debug {
 struct Opened(Box<dyn ScriptableSampler>);
 
 /// Gives scripts access to the current sampler until the end of its sample.
-pub fn open(user: &mut UserState, sampler: Box<dyn ScriptableSampler>) {
+pub fn give_script_access(user: &mut UserState, sampler: Box<dyn ScriptableSampler>) {
     user.request = Some(Box::new(Opened(sampler)));
 }
 
-/// The sampler that was stored with [`open`], if it has the type `T`.
-pub fn opened<T: ScriptableSampler>(user: &UserState) -> Option<&T> {
+/// The sampler that was stored with [`give_script_access`], if it has the type `T`.
+pub fn accessed_sampler<T: ScriptableSampler>(user: &UserState) -> Option<&T> {
     let sampler: &dyn Any = &*user.request.as_ref()?.downcast_ref::<Opened>()?.0;
     sampler.downcast_ref()
 }
 
 /// The request of the current sampler. `stored` is the value of [`UserState::request`], which the caller takes out of the user
-/// first, because the access also borrows the user. Returns `None` if `stored` was not created by [`open`].
+/// first, because the access also borrows the user. Returns `None` if `stored` was not created by [`give_script_access`].
 pub fn access<'a>(stored: &'a mut dyn Any, user: &'a mut UserState) -> Option<Box<dyn RequestAccess + 'a>> {
     Some(stored.downcast_mut::<Opened>()?.0.request(user))
 }

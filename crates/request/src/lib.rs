@@ -8,6 +8,6 @@ mod access;
 mod parts;
 mod url_client;
 
-pub use access::{RequestAccess, ScriptableSampler, access, open, opened};
+pub use access::{RequestAccess, ScriptableSampler, access, accessed_sampler, give_script_access};
 pub use parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 pub use url_client::{UrlClient, UrlRequest, UrlResponse, set_url_client, url_client};

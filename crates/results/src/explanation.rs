@@ -9,7 +9,10 @@ use busyhour_analysis::arrivals::{ArrivalVerdict, RequestedProcess};
 use busyhour_analysis::explanation::Explanation;
 use busyhour_analysis::incidents::Incident;
 use busyhour_analysis::{GeneratorState, generator_mark};
-use busyhour_explain::{Observations, Requests, Signals, TimedRequest, explain, is_signal_metric, signals};
+use busyhour_explain::{
+    Observations, Requests, Signals, TimedRequest, explain, is_resource_metric, is_signal_metric, saturation,
+    signals, utilizations,
+};
 use busyhour_record::{Manifest, RunDir};
 use busyhour_sample::{Nanos, SampleKind};
 use busyhour_series::{SeriesFileError, SeriesQuery, SeriesSet};
@@ -26,8 +29,8 @@ const POINTS_MAX: usize = 4_096;
 /// The largest `gc.json` that is read.
 const GC_FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// Adds the explanation of slow requests, and the comparison of stacks, to the summary of a run that was observed. Samples and series that cannot be read are
-/// left out: the summary has already reported them.
+/// Adds the explanation of slow requests, the saturation of resources and the comparison of stacks to the summary of a run that was
+/// observed. Samples and series that cannot be read are left out: the summary has already reported them.
 pub fn add_explanation(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summary) {
     let Some(path) = series_path(dir, manifest) else { return };
     let (from_s, to_s) = summary.measured_s();
@@ -40,9 +43,11 @@ pub fn add_explanation(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut 
     }
     let median_ns = (summary.total.response.p50 * 1e6) as u64;
     let generator_cores = summary.run.generator.cores.iter().filter_map(|core| core.busy).sum();
-    let signals = read_signals(&path, &requests, median_ns, generator_cores, part);
+    let set = read_series(&path, part).unwrap_or_default();
+    let signals = signals(&set, &requests, median_ns, generator_cores, part);
     summary.explanation = explanation(summary, &requests, signals, part, leak(dir.path()));
     summary.stacks = stack_differences(dir.path(), requests.kept(), part, summary.explanation.as_ref());
+    summary.saturation = saturation(&set, &requests, part);
 }
 
 fn ns(seconds: f64) -> u64 {
@@ -110,25 +115,30 @@ fn read_requests(dir: &RunDir) -> Option<Requests> {
     Some(requests)
 }
 
-/// The signals of a series file; none if it cannot be read.
-fn read_signals(
-    path: &Path,
-    requests: &Requests,
-    median_ns: u64,
-    generator_cores: f64,
-    part: (u64, u64),
-) -> Signals {
+/// The mean use of each observed resource of a run, from 0 to 1, between two times in seconds from its start. Empty if the run was not
+/// observed.
+#[must_use]
+pub fn resource_utilizations(run: &Path, (from_s, to_s): (f64, f64)) -> Vec<(String, f64)> {
+    let dir = RunDir::open(run);
+    let manifest = dir.read_manifest().ok();
+    let Some(path) = series_path(&dir, manifest.as_ref()) else { return Vec::new() };
+    let part = (ns(from_s), ns(to_s));
+    read_series(&path, part).map_or_else(Vec::new, |set| utilizations(&set, part))
+}
+
+/// The series of a file that show causes or resources; `None` if it cannot be read.
+fn read_series(path: &Path, part: (u64, u64)) -> Option<SeriesSet> {
     let query = SeriesQuery {
         from: Nanos(part.0),
         to: Nanos(part.1),
         points_max: POINTS_MAX,
-        select: |_, info| is_signal_metric(&info.name),
+        select: |_, info| is_signal_metric(&info.name) || is_resource_metric(&info.name),
         ..SeriesQuery::default()
     };
     let read = File::open(path)
         .map_err(SeriesFileError::from)
         .and_then(|file| SeriesSet::from_reader(BufReader::with_capacity(1 << 16, file), &query));
-    read.map(|set| signals(&set, requests, median_ns, generator_cores, part)).unwrap_or_default()
+    read.ok()
 }
 
 /// The sentence about a leak in the garbage-collection log of a run; `None` without a log, or without a leak.

@@ -17,7 +17,7 @@ pub(crate) fn stall_rule(law: Law) -> StallRule {
         Law::Poisson | Law::FixedCount => StallRule::Poisson,
         Law::Even => StallRule::Even,
         Law::Jittered | Law::Renewal { .. } | Law::Bursty | Law::Replay | Law::Mixed | Law::NoArrivals => {
-            StallRule::Ignore
+            StallRule::NoStalls
         }
     }
 }

@@ -46,7 +46,7 @@ mod thresholds;
 mod unpack;
 
 pub use error::{ReadRunError, run_dir_hint};
-pub use explanation::add_explanation;
+pub use explanation::{add_explanation, resource_utilizations};
 pub use input_facts::{BAD_ROWS_LISTED_MAX, InputFacts};
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, OutOfOrder, RowPlace,

@@ -9,7 +9,7 @@ use busyhour_analysis::arrivals::{
     RequestedProcess, Resolution, SameUserGaps, TallySettings, judge,
 };
 use busyhour_analysis::{RunFacts, Summary};
-use busyhour_arrivals::{ArrivalProcess, Changes, CumulativeRate, Law, RateChange};
+use busyhour_arrivals::{ArrivalProcess, CumulativeRate, Law, RateChange, ScheduleChanges};
 use busyhour_record::{OpenFacts, RunDir, SamplesReader};
 use busyhour_sample::{ArrivalOutcome, ArrivalRecord, LoadChange, LogRow, Nanos, RunEnd, RunNames};
 use rand::SeedableRng as _;
@@ -201,10 +201,10 @@ fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -
 
 /// The changes that the run made to the schedule of an open workload: its share of the load, rate changes and pauses, by the
 /// time of the schedule. A pause without an end lasts until the end of the run.
-fn changes(facts: &RunFacts, open: &OpenFacts) -> Changes {
+fn changes(facts: &RunFacts, open: &OpenFacts) -> ScheduleChanges {
     // A manifest that was edited by hand may contain anything. If its share is invalid, the run is judged as the whole load.
     let share = facts.share.as_deref().and_then(|share| share.parse().ok()).unwrap_or_default();
-    let mut changes = Changes::of_share(share);
+    let mut changes = ScheduleChanges::of_share(share);
     let mut paused_ns = None;
     for event in &facts.events {
         let at_ns = event.at_ns.since(Nanos(open.first_ns));

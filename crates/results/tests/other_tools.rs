@@ -33,7 +33,7 @@ fn files_of_all_tools_have_a_summary() {
         assert_eq!((read.total.errors, read.labels.len()), (failed, labels), "{name}");
         let doubt = read.doubt.as_deref().unwrap_or_default();
         assert!(doubt.starts_with("Doubt these numbers: "), "{name}: {doubt}");
-        assert!(matches!(read.caveats[0].caveat, Caveat::ActualStarts { .. }), "{name}");
+        assert!(matches!(read.caveats[0].caveat, Caveat::ToolHasOnlyActualStarts { .. }), "{name}");
         assert_eq!(Summary::from_json(&read.to_json()).unwrap(), read, "{name}");
     }
 }
@@ -65,7 +65,7 @@ fn dropped_iterations_are_the_first_doubt() {
     std::fs::write(&path, text).unwrap();
     let doubt = summary(&path).unwrap().doubt.unwrap();
     assert!(
-        doubt.starts_with("Doubt these numbers: k6 reports 9 iterations that were due and not started"),
+        doubt.starts_with("Doubt these numbers: k6 reports 9 iterations that were due but not started"),
         "{doubt}"
     );
 }

@@ -5,7 +5,9 @@ mod generated_parts;
 
 use std::io::Cursor;
 
-use busyhour_limits::repeated::{COUNTS, FEWER, Repeated, check_generated, read_all, read_counts};
+use busyhour_limits::repeated::{
+    COUNTS, COUNTS_UNOPTIMIZED, Repeated, check_generated, read_all, read_counts,
+};
 use busyhour_results::{
     AggregateSettings, ReadSettings, ReplayedRun, Results, ResultsError, ResultsFrom, ResultsInput,
 };
@@ -63,7 +65,7 @@ fn check(replay: &ReplayedRun, case: &str, samples: Option<u64>, labels: usize, 
 fn check_rows(rows: &[(&'static str, fn(usize) -> usize, fn(usize) -> usize)]) {
     for (row, labels, kinds) in rows {
         let input = repeated(HEAD, row, "");
-        read_counts(&[input], &FEWER, |input, count, text| {
+        read_counts(&[input], &COUNTS_UNOPTIMIZED, |input, count, text| {
             let case = format!("{count} rows: {input:?}");
             let replay = read(text).unwrap_or_else(|error| panic!("{case}: {}", error.source));
             let rows = if row.starts_with("1700000~") { None } else { Some(count as u64) };
@@ -118,7 +120,7 @@ fn samples_of_many_kinds_in_xml_take_linear_time() {
         ("<sample t='1' ts='1700000000000' s='true' lb='home' tn='Group ~ 1-1'/>", |_| 1, |_| 0),
     ];
     for (sample, labels, kinds) in cases {
-        read_counts(&[repeated(XML, sample, "</testResults>")], &FEWER, |input, count, text| {
+        read_counts(&[repeated(XML, sample, "</testResults>")], &COUNTS_UNOPTIMIZED, |input, count, text| {
             let case = format!("{count} samples: {input:?}");
             let replay = read(text).unwrap_or_else(|error| panic!("{case}: {}", error.source));
             check(&replay, &case, Some(count as u64), labels(count), kinds(count));
@@ -156,7 +158,7 @@ fn parts_of_a_sample_in_xml_are_limited() {
         let after = format!("{}</testResults>", input.after);
         let input = Repeated { before: &before, after: &after, ..input };
         // Only nested samples have a limit beyond 100,000.
-        let counts = if million < few { &COUNTS } else { &FEWER };
+        let counts = if million < few { &COUNTS } else { &COUNTS_UNOPTIMIZED };
         read_counts(&[input], counts, |input, count, text| match read(text) {
             Ok(replay) => {
                 let expected = if count == COUNTS[2] { million } else { few };

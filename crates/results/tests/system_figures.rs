@@ -108,7 +108,7 @@ fn a_machine_has_utilization_memory_and_its_busiest_disk() {
     let figures = file.figures(0.0, 10.0);
     assert_eq!((figures.requests, figures.incomplete.as_deref()), (100, None));
     let machine = only(&figures, SubjectKind::Machine);
-    assert_eq!((machine.name.as_deref(), machine.watched_s), (Some("sut"), 10.0));
+    assert_eq!((machine.name.as_deref(), machine.observed_s), (Some("sut"), 10.0));
     let value = |kind| machine.value(kind).unwrap();
     assert_eq!(value(FigureKind::CpuUtilizationMean), 0.27);
     assert_eq!(value(FigureKind::CpuUtilizationMax), 0.9);
@@ -138,7 +138,7 @@ fn only_readings_and_requests_of_the_measured_part_count() {
     let figures = file.figures(12.0, 30.0);
     let process = only(&figures, SubjectKind::Process);
     let value = |kind| process.value(kind).unwrap();
-    assert_eq!((process.watched_s, figures.requests), (18.0, 180));
+    assert_eq!((process.observed_s, figures.requests), (18.0, 180));
     assert_eq!(value(FigureKind::CpuSeconds), 9.0);
     assert_eq!(value(FigureKind::CoresMean), 0.5);
     assert_eq!(value(FigureKind::CoresMax), 0.5);
@@ -147,7 +147,7 @@ fn only_readings_and_requests_of_the_measured_part_count() {
     // The part ends after the last reading, so figures per request use only the observed time.
     let process = file.figures(35.5, 60.0);
     let process = only(&process, SubjectKind::Process);
-    assert_eq!(process.watched_s, 4.0);
+    assert_eq!(process.observed_s, 4.0);
     assert_eq!(process.value(FigureKind::CpuPerRequest), Some(0.05));
     let none = file.figures(50.0, 60.0);
     let process = only(&none, SubjectKind::Process);

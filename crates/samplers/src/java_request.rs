@@ -123,7 +123,7 @@ impl JavaRequest {
     async fn sleep_test(&self, mut request: SampleRequest<'_>) {
         let parameters = self.parameters(&mut request);
         let SampleRequest { user, label, intended, .. } = request;
-        let settings = match user.peek_state::<SleepSettings>(self.client) {
+        let settings = match user.existing_state::<SleepSettings>(self.client) {
             Some(settings) => settings.clone(),
             None => {
                 let name = label.text(user).into_owned();

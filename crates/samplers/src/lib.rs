@@ -19,6 +19,6 @@ pub use dummy::Dummy;
 pub use java_request::{JavaClass, JavaRequest};
 pub use other::{OtherSampler, SampleRequest, Sampling};
 pub use raw::{RawHttp, Udp, UdpCoder};
-pub use session::{AnySession, Kept, OtherSessions};
+pub use session::{AnySession, OtherSessions, SamplerSession};
 pub use system::ProcessSampler;
 pub use tcp::{StatusProperties, Tcp, TcpClient, TcpProperties};

@@ -1,6 +1,6 @@
 //! Limits on the part of a response that samplers other than HTTP keep in memory.
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_program::body_memory::{BodyMemory, MemoryError};
 
 /// The maximum number of bytes of one response, the same as for an HTTP body.
@@ -8,12 +8,12 @@ pub const RESPONSE_BYTES_MAX: usize = 64 << 20;
 
 /// The received part of a response, within the limits of one response and of all users' responses.
 #[derive(Default)]
-pub(crate) struct Received {
+pub(crate) struct LimitedResponse {
     pub bytes: Vec<u8>,
     pub memory: BodyMemory,
 }
 
-impl Received {
+impl LimitedResponse {
     /// Appends received bytes.
     ///
     /// # Errors
@@ -49,12 +49,12 @@ impl Received {
 
 /// Counts a response that exceeds the limit, and returns the message.
 pub(crate) fn too_long() -> String {
-    exceeded(Limit::BodyBytes);
+    count_exceeded(Limit::BodyBytes);
     format!("The response is longer than the {} MiB that are retained in memory", RESPONSE_BYTES_MAX >> 20)
 }
 
 /// Counts a response that exceeds the limit for the responses of all users, and returns the message.
 fn no_memory(why: MemoryError) -> String {
-    exceeded(Limit::BodyMemory);
+    count_exceeded(Limit::BodyMemory);
     format!("Not enough memory: {why}")
 }

@@ -37,7 +37,7 @@ pub type Sampling<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 /// For each sample, [`sample`](Self::sample) is called and its future is polled to its end; then [`ends_at`](Self::ends_at) is
 /// called. If a Sample Timeout expires first and [`is_interruptible`](Self::is_interruptible), the future is dropped and
 /// [`interrupted`](Self::interrupted) is called before [`ends_at`](Self::ends_at). Starts of iterations and changes of the user
-/// reach the sampler only through its state in the session ([`Kept`](crate::Kept)).
+/// reach the sampler only through its state in the session ([`SamplerSession`](crate::SamplerSession)).
 ///
 /// # Threads
 /// The users of all cores share the sampler. The future stays on the thread of its user's core and must not block it. Blocking

@@ -15,7 +15,7 @@ pub struct AnySession {
 }
 
 /// The state of a user for one kind of sampler, such as its connections.
-pub trait Kept: Any {
+pub trait SamplerSession: Any {
     /// Called when a new user replaces the previous one, whose state must be dropped. Connections may be reused if
     /// `keep_connections`.
     fn begin_arrival(&mut self, keep_connections: bool);
@@ -30,7 +30,7 @@ pub struct OtherSessions(Option<Box<SessionValues>>);
 
 /// One value of each type.
 #[derive(Default)]
-struct SessionValues(Vec<Box<dyn Kept>>);
+struct SessionValues(Vec<Box<dyn SamplerSession>>);
 
 impl fmt::Debug for OtherSessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,7 +43,7 @@ impl OtherSessions {
     ///
     /// # Panics
     /// Never, because a value is looked up by its type.
-    pub fn of<T: Kept + Default>(&mut self) -> &mut T {
+    pub fn session_of<T: SamplerSession + Default>(&mut self) -> &mut T {
         let all = &mut self.0.get_or_insert_default().0;
         let at = match all.iter_mut().position(|kept| kept.as_any().is::<T>()) {
             Some(at) => at,

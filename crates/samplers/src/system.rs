@@ -15,7 +15,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 
-use crate::limits::Received;
+use crate::limits::LimitedResponse;
 use crate::other::{OtherSampler, SampleRequest, Sampling};
 
 /// The OS Process Sampler.
@@ -98,7 +98,7 @@ impl Call {
 
 /// The output and the end of a process.
 struct Outcome {
-    output: Received,
+    output: LimitedResponse,
     end: End,
 }
 
@@ -161,7 +161,7 @@ fn reason(error: &io::Error) -> String {
 }
 
 async fn run(call: &Call) -> Outcome {
-    let failed = |why: String| Outcome { output: Received::default(), end: End::Failed(why) };
+    let failed = |why: String| Outcome { output: LimitedResponse::default(), end: End::Failed(why) };
     let files = (|| {
         let stdin = open_file(&call.stdin, |path| File::open(path))?;
         let stdout = open_file(&call.stdout, |path| File::create(path))?;
@@ -213,7 +213,7 @@ async fn run(call: &Call) -> Outcome {
             ));
         }
     };
-    let mut output = Received::default();
+    let mut output = LimitedResponse::default();
     let ended = async {
         let status = match &mut reader {
             Some(reader) => {
@@ -238,7 +238,7 @@ async fn run(call: &Call) -> Outcome {
 }
 
 /// Reads to the end. Output beyond a limit is discarded, so that the command is not blocked; the event is counted.
-async fn read_output(reader: &mut pipe::Receiver, output: &mut Received) {
+async fn read_output(reader: &mut pipe::Receiver, output: &mut LimitedResponse) {
     let mut buffer = vec![0; 16 << 10];
     let mut is_within_limit = true;
     while let Ok(count @ 1..) = reader.read(&mut buffer).await {

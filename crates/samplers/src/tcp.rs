@@ -18,7 +18,7 @@ pub use status::StatusProperties;
 use tokio::net::TcpStream;
 
 use crate::other::{OtherSampler, SampleRequest, Sampling};
-use crate::session::Kept;
+use crate::session::SamplerSession;
 
 /// The TCP Sampler, with the defaults of its scope.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ const BAD_PORT: &str = "java.lang.IllegalArgumentException";
 #[derive(Debug, Default)]
 struct Connections(Vec<(String, TcpStream)>);
 
-impl Kept for Connections {
+impl SamplerSession for Connections {
     fn begin_arrival(&mut self, keep_connections: bool) {
         if !keep_connections {
             self.0.clear();
@@ -147,7 +147,7 @@ impl Tcp {
         let start = user.result.times.start;
         user.result.request_data = call.describe();
         user.result.outcome.success = false;
-        let connections = session.others.of::<Connections>();
+        let connections = session.others.session_of::<Connections>();
         let known = connections.take(&call.key).filter(|_| call.reuse);
         let connected = match known {
             Some(stream) => Ok(stream),

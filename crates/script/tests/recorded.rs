@@ -1,8 +1,8 @@
 //! Scripts whose results were recorded from JMeter 5.6.3's own functions (Java 17).
 //!
-//! A line consists of the script, its result in brackets, and the variables that it changed, separated by tabs; ` `
-//! represents a line break. If JMeter logs an error, the result is empty. Scripts in lines that begin with `?` are
-//! rejected by this crate when a plan is checked.
+//! A line consists of the script, its result in brackets, and the variables that it changed, separated by tabs. `⏎`
+//! represents a line break, and `⇥` a tab. If JMeter logs an error, the result is empty. Scripts in lines that begin
+//! with `?` are rejected by this crate when a plan is checked.
 
 mod support;
 
@@ -67,7 +67,7 @@ fn beanshell() {
 
 #[test]
 fn javascript_function() {
-    // After an error of Rhino, the function has no result.
+    // If Rhino reports an error, the function has no result.
     let recorded: String =
         include_str!("recorded/javascript.tsv").lines().fold(String::new(), |mut all, line| {
             let failed = line.split_once("\t!").map(|(script, _)| format!("{script}\t[]"));

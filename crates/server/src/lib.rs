@@ -2,7 +2,8 @@
 //!
 //! [`Server`] runs hyper on one thread, so that a run needs only one more thread, for any number of clients. Each
 //! connection carries one request. Clients that send or receive slowly are disconnected and never delay others.
-//! Handlers are plain functions. A handler that cannot return its whole response immediately returns [`Body::events`].
+//! Handlers are plain functions. If the response is not complete when the handler returns, its body is
+//! [`Body::events`].
 //! [`exposition`] writes the text of a scrape.
 
 mod body;

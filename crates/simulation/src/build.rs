@@ -15,7 +15,7 @@ use crate::settings::SimulationError;
 use crate::sharing::Sharing;
 use crate::simulator::{Class, Route, Simulator, TimeSource};
 use crate::station::{LoadDependentServer, PreemptionRule, Serving, Station};
-use crate::tally::Tally;
+use crate::tally::ObservationTally;
 use crate::waiting::Waiting;
 
 /// The name that the place outside all stations has in the keys of random streams.
@@ -52,7 +52,7 @@ pub(crate) fn build(network: &QueueingNetwork, streams: Streams) -> Result<Simul
         routes: builder.routes()?,
         switching: builder
             .for_all_pairs(|station, class| Ok(streams.stream(Purpose::Switching, &station.name, class)))?,
-        tally: Tally::new((stations + 1) * classes),
+        tally: ObservationTally::new((stations + 1) * classes),
         moves: Vec::new(),
         freed: Vec::new(),
         customers_max: usize::MAX,

@@ -6,7 +6,7 @@ use busyhour_stats::{
 
 use crate::histogram::Histogram;
 use crate::result::{PERCENTILES, Percentile};
-use crate::tally::{Sums, Tally};
+use crate::tally::{BatchSums, ObservationTally};
 
 /// Number of batches, and minimum number of batches, for the method of batch means. The method is used if there are too few
 /// values for the spectrum.
@@ -24,16 +24,16 @@ const DISAGREEMENT_REPLICATIONS_MIN: usize = 5;
 /// The observations of a replication after its start-up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TruncatedTally<'t> {
-    pub(crate) tally: &'t Tally,
+    pub(crate) tally: &'t ObservationTally,
     /// The first batch after the start-up.
     pub(crate) first_batch: usize,
 }
 
 /// A measure that is the ratio of two sums over batches.
 pub(crate) struct Ratio<'f> {
-    pub(crate) numerator: &'f dyn Fn(&[Sums]) -> f64,
+    pub(crate) numerator: &'f dyn Fn(&[BatchSums]) -> f64,
     /// The denominator of a batch; `None` if it is the length of the batch.
-    pub(crate) denominator: Option<&'f dyn Fn(&[Sums]) -> f64>,
+    pub(crate) denominator: Option<&'f dyn Fn(&[BatchSums]) -> f64>,
 }
 
 /// The start-up of a replication.
@@ -47,7 +47,7 @@ pub(crate) struct Transient {
 }
 
 /// Finds the start-up of a replication.
-pub(crate) fn find_transient(tally: &Tally, stations: usize, classes: usize) -> Transient {
+pub(crate) fn find_transient(tally: &ObservationTally, stations: usize, classes: usize) -> Transient {
     let mut values = Vec::with_capacity(tally.count());
     let mut truncate = |observed: std::ops::Range<usize>| {
         values.clear();
@@ -69,7 +69,7 @@ pub(crate) fn find_transient(tally: &Tally, stations: usize, classes: usize) -> 
 }
 
 impl Ratio<'_> {
-    fn denominator(&self, tally: &Tally, batch: &[Sums]) -> f64 {
+    fn denominator(&self, tally: &ObservationTally, batch: &[BatchSums]) -> f64 {
         self.denominator.map_or(tally.length_s(), |denominator| denominator(batch))
     }
 
@@ -197,8 +197,8 @@ mod tests {
     use rand::{Rng as _, SeedableRng as _};
 
     /// A replication in which `batch(i)` returns the busy servers and the number of visits of batch i.
-    fn tally(batches: usize, mut batch: impl FnMut(usize) -> (f64, f64)) -> Tally {
-        let mut tally = Tally::new(2);
+    fn tally(batches: usize, mut batch: impl FnMut(usize) -> (f64, f64)) -> ObservationTally {
+        let mut tally = ObservationTally::new(2);
         for at in 0..batches {
             if at == 0 {
                 tally.begin_batches(1.0);
@@ -217,7 +217,8 @@ mod tests {
     #[test]
     fn the_interval_of_independent_batches_has_the_expected_width() {
         let mut random = crate::random::Stream::seed_from_u64(1);
-        let tallies: Vec<Tally> = (0..8).map(|_| tally(400, |_| (random.random::<f64>(), 1.0))).collect();
+        let tallies: Vec<ObservationTally> =
+            (0..8).map(|_| tally(400, |_| (random.random::<f64>(), 1.0))).collect();
         let replications: Vec<TruncatedTally<'_>> =
             tallies.iter().map(|tally| TruncatedTally { tally, first_batch: 0 }).collect();
         let ratio = Ratio { numerator: &|batch| batch[0].busy_s, denominator: None };
@@ -233,7 +234,7 @@ mod tests {
     #[test]
     fn the_variance_between_replications_is_used_if_they_disagree() {
         let mut random = crate::random::Stream::seed_from_u64(1);
-        let tallies: Vec<Tally> =
+        let tallies: Vec<ObservationTally> =
             (0..6).map(|number| tally(300, |_| (f64::from(number) + random.random::<f64>(), 1.0))).collect();
         let replications: Vec<TruncatedTally<'_>> =
             tallies.iter().map(|tally| TruncatedTally { tally, first_batch: 0 }).collect();
@@ -264,7 +265,7 @@ mod tests {
     fn the_start_up_ends_when_the_slowest_measure_is_steady() {
         let settling = tally(300, |at| (1.0, if at < 40 { 0.0 } else { 1.0 + (at % 3) as f64 }));
         assert_eq!(find_transient(&settling, 1, 1).batches, 0, "no transient");
-        let mut filling = Tally::new(2);
+        let mut filling = ObservationTally::new(2);
         filling.begin_batches(1.0);
         for second in 1..=300_u32 {
             if second <= 40 || second % 7 == 0 {

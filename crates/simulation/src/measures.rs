@@ -6,14 +6,14 @@ use busyhour_stats::Estimate;
 use crate::histogram::Histogram;
 use crate::inference::{Ratio, TruncatedTally, percentiles};
 use crate::result::{ClassResult, MeasureKind, Reason, StationMeasures, StationResult, Unconverged};
-use crate::tally::Sums;
+use crate::tally::BatchSums;
 use crate::validity::{Validity, Verdict};
 
 /// Minimum number of passes per customer of a closed class in each replication. With fewer passes, measures are not converged.
 const PASSES_MIN: f64 = 5.0;
 
 /// Selects some of the observations of a batch and adds them up.
-type Selection<'f> = &'f dyn Fn(&[Sums]) -> Sums;
+type Selection<'f> = &'f dyn Fn(&[BatchSums]) -> BatchSums;
 
 /// The observations of a network after the start-up.
 pub(crate) struct Measurements<'m> {
@@ -46,8 +46,8 @@ impl Measurements<'_> {
 
     fn ratio(
         &self,
-        numerator: &dyn Fn(&[Sums]) -> f64,
-        denominator: Option<&dyn Fn(&[Sums]) -> f64>,
+        numerator: &dyn Fn(&[BatchSums]) -> f64,
+        denominator: Option<&dyn Fn(&[BatchSums]) -> f64>,
     ) -> Option<Estimate> {
         Ratio { numerator, denominator }.estimate(&self.replications, self.confidence)
     }
@@ -256,8 +256,8 @@ impl Measurements<'_> {
     }
 }
 
-fn sum(parts: &[Sums]) -> Sums {
-    let mut total = Sums::default();
+fn sum(parts: &[BatchSums]) -> BatchSums {
+    let mut total = BatchSums::default();
     parts.iter().for_each(|part| total.add(part));
     total
 }

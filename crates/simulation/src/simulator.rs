@@ -8,7 +8,7 @@ use crate::random::Stream;
 use crate::routing::{OUTSIDE, RoutedCustomer, StationView, Strategy, Target};
 use crate::sampler::Sampler;
 use crate::station::{Blocked, Hop, Serving, Station};
-use crate::tally::Tally;
+use crate::tally::ObservationTally;
 
 /// The sampler of a distribution of times, and its random stream.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub(crate) struct Simulator {
     pub(crate) routes: Vec<Route>,
     /// Random streams for class switches, by station and class.
     pub(crate) switching: Vec<Stream>,
-    pub(crate) tally: Tally,
+    pub(crate) tally: ObservationTally,
     /// Customers to be placed before the next event.
     pub(crate) moves: Vec<(u32, Hop)>,
     /// Stations that have room again, so that waiting customers are admitted before the next event.

@@ -4,7 +4,7 @@ use crate::histogram::Histogram;
 
 /// Sums over one batch, for a class at a station or in the whole system.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Sums {
+pub(crate) struct BatchSums {
     /// Integral of the number of customers over time, in seconds.
     pub(crate) present_s: f64,
     /// Integral of the number of busy servers over time, in seconds.
@@ -18,7 +18,7 @@ pub(crate) struct Sums {
     pub(crate) lost: f64,
 }
 
-impl Sums {
+impl BatchSums {
     pub(crate) fn add(&mut self, other: &Self) {
         self.present_s += other.present_s;
         self.busy_s += other.busy_s;
@@ -31,7 +31,7 @@ impl Sums {
 /// The current state and batch of a class at a station or in the whole system.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Observed {
-    sums: Sums,
+    sums: BatchSums,
     /// Number of customers.
     pub(crate) present: u32,
     /// Number of servers that serve these customers.
@@ -48,10 +48,10 @@ pub(crate) struct Observed {
 /// the batch and stays contributes T − t to a batch of length T. Therefore each change adds its size times −t, and the end of
 /// the batch adds the number of customers times T.
 #[derive(Clone, Debug)]
-pub(crate) struct Tally {
+pub(crate) struct ObservationTally {
     observed: Vec<Observed>,
     /// The sums of all observations, batch by batch.
-    batches: Vec<Sums>,
+    batches: Vec<BatchSums>,
     batches_max: usize,
     length_s: f64,
     /// Start and end of the current batch.
@@ -63,8 +63,8 @@ pub(crate) struct Tally {
     histograms_from_s: f64,
 }
 
-impl Tally {
-    /// Creates a tally for `count` pairs of a station (or the system) and a class. Batches start with [`Tally::begin_batches`].
+impl ObservationTally {
+    /// Creates a tally for `count` pairs of a station (or the system) and a class. Batches start with [`ObservationTally::begin_batches`].
     pub(crate) fn new(count: usize) -> Self {
         Self {
             observed: vec![Observed::default(); count],
@@ -203,12 +203,12 @@ impl Tally {
     }
 
     /// The sums of one batch.
-    pub(crate) fn batch(&self, batch: usize) -> &[Sums] {
+    pub(crate) fn batch(&self, batch: usize) -> &[BatchSums] {
         let width = self.observed.len();
         &self.batches[batch * width..(batch + 1) * width]
     }
 
-    /// The response times since [`Tally::histograms_from_s`], as a histogram.
+    /// The response times since [`ObservationTally::histograms_from_s`], as a histogram.
     pub(crate) fn responses(&self, observed: usize) -> &Histogram {
         &self.observed[observed].responses
     }
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn time_integrals_are_exact() {
-        let mut tally = Tally::new(1);
+        let mut tally = ObservationTally::new(1);
         tally.advance(1.0);
         tally.arrive(0);
         tally.add_busy(0, 1.0);
@@ -245,7 +245,7 @@ mod tests {
         tally.depart(0, 8.0);
         tally.set_busy(0, 0.5);
         tally.advance(12.0);
-        let batches: Vec<Sums> = (0..tally.count()).map(|at| tally.batch(at)[0]).collect();
+        let batches: Vec<BatchSums> = (0..tally.count()).map(|at| tally.batch(at)[0]).collect();
         // One customer is present from 1 to 6, two from 6 to 9, one after that. One server is busy from 1 to 9, half a server
         // after that.
         let present: Vec<f64> = batches.iter().map(|sums| sums.present_s).collect();
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn merged_batches_have_the_same_sums() {
-        let mut tally = Tally::new(2);
+        let mut tally = ObservationTally::new(2);
         tally.begin_batches(1.0);
         for second in 1..=10_000_u32 {
             tally.advance(f64::from(second));

@@ -35,7 +35,7 @@ fn closed_networks_with_a_product_form() {
 
 #[test]
 fn zero_think_time_and_fractional_visits() {
-    // D = 0.605, 2.1 and 1.35, which is 1.5 visits of 0.9 s.
+    // The service demands are 0.605, 2.1 and 1.35 s. The last one consists of 1.5 visits of 0.9 s.
     let mut disk = Station::queue("disk 2", 1, 0.9);
     disk.visits = PerClass::Same(1.5);
     let stations = vec![Station::queue("cpu", 1, 0.605), Station::queue("disk 1", 1, 2.1), disk];
@@ -242,7 +242,8 @@ fn a_full_station_blocks_the_server_of_the_previous_station() {
 
 #[test]
 fn blocking_in_a_closed_network() {
-    // Three customers: 0, 1 or 2 at the second station, or 2 and one blocked. This is a birth-death process.
+    // The states of this birth-death process are 0, 1 or 2 of the three customers at the second station, or 2 there while the
+    // third customer is blocked at the first station.
     let mu = [1.5, 1.0];
     let found = run(&closed(3, 0.0, tandem(None, mu)), 0.02);
     let ratio: f64 = mu[0] / mu[1];
@@ -254,7 +255,7 @@ fn blocking_in_a_closed_network() {
 
 #[test]
 fn rejected_customers_of_a_closed_class_think_again() {
-    // One of two users is rejected while the other is served, and its pass is lost (Engset's loss formula).
+    // A user who arrives while the other user is served is rejected, and the pass is lost (Engset's loss formula).
     let service = PerClass::Same(TimeLaw::Exponential { mean_s: 1.0 });
     let capacity = Some(Capacity { customers: 1, when_full: WhenFull::Drop });
     let station = queue_of("line", Queue { capacity, ..Queue::new(1, service) });

@@ -29,7 +29,7 @@ unsafe impl Send for Job {}
 
 impl Job {
     fn run(self) {
-        // SAFETY: `away` keeps the closure in place until `done` is set.
+        // SAFETY: `run_on_other_thread` keeps the closure in place until `done` is set.
         unsafe { (*self.work)() };
         self.done.set();
         self.waker.wake();
@@ -71,7 +71,7 @@ pub fn is_long(bytes: usize) -> bool {
 ///
 /// # Panics
 /// If the work panics, with the same payload.
-pub fn away<R: Send>(bytes: usize, work: impl FnOnce() -> R + Send) -> R {
+pub fn run_on_other_thread<R: Send>(bytes: usize, work: impl FnOnce() -> R + Send) -> R {
     if !is_long(bytes) {
         return work();
     }

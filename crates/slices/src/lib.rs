@@ -5,14 +5,14 @@
 //! poll has taken longer than [`SLICE_NS`], `tick` suspends the coroutine with all its stack frames, and the thread continues
 //! with other users.
 //!
-//! Libraries that do not count steps are called through [`away`], which runs them on another thread if the text is long.
+//! Libraries that do not count steps are called through [`run_on_other_thread`], which runs them on another thread if the text is long.
 //!
 //! An evaluation that has to wait for a future, such as a network exchange, calls [`wait_for`].
 //!
-//! Rules for code that calls `tick`, `away` or `wait_for`, directly or indirectly:
+//! Rules for code that calls `tick`, `run_on_other_thread` or `wait_for`, directly or indirectly:
 //!
 //! * It holds no borrow of a thread-local `RefCell` and no lock at that time: another user may need it before this one
-//!   continues. Take the value out and put it back, or run the work in [`whole`].
+//!   continues. Take the value out and put it back, or run the work in [`without_suspension`].
 //! * Counters of an evaluation are not thread-local; they are fields of the evaluation or [`Number`]s, which have
 //!   a separate value in each coroutine.
 
@@ -24,11 +24,11 @@ mod numbers;
 mod slice;
 mod wait;
 
-pub use away::{away, is_long};
+pub use away::{is_long, run_on_other_thread};
 pub use begin::begin_slices;
 pub use coroutine::{Polled, SlicedPoll};
 pub use numbers::Number;
-pub use slice::{checkpoint, need_coroutines, slices, suspend_every, tick, whole};
+pub use slice::{checkpoint, need_coroutines, slices, suspend_every, tick, without_suspension};
 pub use wait::wait_for;
 
 /// Duration after which a slice ends, in nanoseconds.

@@ -48,7 +48,7 @@ struct Slice {
     clock: Cell<fn() -> u64>,
     /// The time at which the clock was first read in this slice.
     since_ns: Cell<Option<u64>>,
-    /// Number of calls of [`whole`] on the stack.
+    /// Number of calls of [`without_suspension`] on the stack.
     whole: Cell<u32>,
     /// Number of suspended coroutines of this thread, without those that wait for a future.
     suspended: Cell<usize>,
@@ -91,7 +91,7 @@ pub(crate) fn are_coroutines_needed() -> bool {
 }
 
 /// Runs work that must not be suspended.
-pub fn whole<R>(work: impl FnOnce() -> R) -> R {
+pub fn without_suspension<R>(work: impl FnOnce() -> R) -> R {
     struct Inside;
     impl Drop for Inside {
         fn drop(&mut self) {

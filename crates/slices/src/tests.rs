@@ -87,7 +87,7 @@ fn a_wake_that_comes_during_a_suspension_is_not_lost() {
 #[test]
 fn work_that_must_be_whole_is_not_suspended() {
     let mut future = pin!(SlicedPoll::new(async {
-        whole(|| (0..20).for_each(|_| checkpoint()));
+        without_suspension(|| (0..20).for_each(|_| checkpoint()));
         assert_eq!(slices(), 0);
         checkpoint();
     }));
@@ -175,13 +175,17 @@ fn work_without_steps_is_done_on_another_thread() {
     let here = std::thread::current().id();
     let text = String::from("on the stack of the evaluation");
     let evaluate = || async {
-        assert_eq!(away(1, || std::thread::current().id()), here, "short work runs on the same thread");
-        let (length, thread) = away(LONG, || (text.len(), std::thread::current().id()));
+        assert_eq!(
+            run_on_other_thread(1, || std::thread::current().id()),
+            here,
+            "short work runs on the same thread"
+        );
+        let (length, thread) = run_on_other_thread(LONG, || (text.len(), std::thread::current().id()));
         assert_ne!(thread, here);
-        assert_eq!(whole(|| away(LONG, || std::thread::current().id())), here);
+        assert_eq!(without_suspension(|| run_on_other_thread(LONG, || std::thread::current().id())), here);
         length
     };
-    assert_eq!(away(LONG, || std::thread::current().id()), here, "outside of a coroutine");
+    assert_eq!(run_on_other_thread(LONG, || std::thread::current().id()), here, "outside of a coroutine");
     need_coroutines();
     let mut future = Box::pin(SlicedPoll::new(evaluate()));
     let waker = Waker::from(std::sync::Arc::new(Unpark(std::thread::current())));
@@ -197,7 +201,7 @@ fn work_without_steps_is_done_on_another_thread() {
     // The evaluation is dropped before its end. The drop waits for the work, which uses the stack.
     let finished = std::sync::atomic::AtomicBool::new(false);
     let mut future = Box::pin(SlicedPoll::new(async {
-        away(LONG, || finished.store(true, std::sync::atomic::Ordering::Relaxed));
+        run_on_other_thread(LONG, || finished.store(true, std::sync::atomic::Ordering::Relaxed));
     }));
     assert_eq!(poll(future.as_mut()), Polled::Pending);
     drop(future);
@@ -208,7 +212,9 @@ fn work_without_steps_is_done_on_another_thread() {
 fn a_panic_on_another_thread_reaches_the_evaluation() {
     need_coroutines();
     let mut future = Box::pin(SlicedPoll::new(async {
-        let caught = catch_unwind(|| away::<()>(1 << 20, || std::panic::resume_unwind(Box::new("broken"))));
+        let caught = catch_unwind(|| {
+            run_on_other_thread::<()>(1 << 20, || std::panic::resume_unwind(Box::new("broken")))
+        });
         assert_eq!(caught.expect_err("it panics").downcast_ref(), Some(&"broken"));
     }));
     let waker = Waker::from(std::sync::Arc::new(Unpark(std::thread::current())));
@@ -305,6 +311,7 @@ fn dropping_a_wait_drops_its_future_and_frees_its_place() {
 fn waiting_is_an_error_where_evaluations_cannot_be_suspended() {
     let flag = Cell::new(true);
     assert!(wait_for(flagged(&flag)).is_err(), "outside of a coroutine");
-    let mut inside = pin!(SlicedPoll::new(async { whole(|| wait_for(flagged(&flag)).is_err()) }));
+    let mut inside =
+        pin!(SlicedPoll::new(async { without_suspension(|| wait_for(flagged(&flag)).is_err()) }));
     assert_eq!(poll(inside.as_mut()), Polled::Ready(true));
 }

@@ -10,7 +10,7 @@ use crate::slice;
 ///
 /// # Errors
 /// Returns the future, not yet polled, if the evaluation cannot be suspended: outside of coroutines, inside of
-/// [`whole`](crate::whole), or if [`WAITING_MAX`](crate::WAITING_MAX) evaluations of the thread are already waiting.
+/// [`without_suspension`](crate::whole), or if [`WAITING_MAX`](crate::WAITING_MAX) evaluations of the thread are already waiting.
 pub fn wait_for<F: Future + Unpin>(mut future: F) -> Result<F::Output, F> {
     let Some((handle, mut waker)) = slice::leave_to_wait() else { return Err(future) };
     loop {

@@ -121,7 +121,7 @@ impl Case {
     /// A file in `out_dir` cannot be read, or a mask is not a regular expression.
     pub fn collect(&self, server: &StandIn, out_dir: &Path, exit_code: i32) -> io::Result<Recording> {
         let ports = [server.port(), server.tls_port()];
-        Recording::collect(&self.settings, &self.dir, &server.take_record(), ports, out_dir, exit_code)
+        Recording::collect(&self.settings, &self.dir, &server.take_requests(), ports, out_dir, exit_code)
     }
 }
 

@@ -38,7 +38,7 @@ impl LivePageClient {
     ///
     /// # Errors
     /// The connection fails, or the response is not text.
-    pub fn ask(&self, head: &str, body: &str) -> Result<String> {
+    pub fn request(&self, head: &str, body: &str) -> Result<String> {
         let mut response = String::new();
         self.send(head, body)?.read_to_string(&mut response)?;
         Ok(response)
@@ -48,10 +48,10 @@ impl LivePageClient {
     ///
     /// # Errors
     /// As for [`Self::ask`].
-    pub fn order(&self, body: &str) -> Result<String> {
+    pub fn send_command(&self, body: &str) -> Result<String> {
         let Self { address, token } = self;
         let head = format!("POST /order HTTP/1.1\r\nX-Busyhour-Token: {token}\r\nOrigin: http://{address}");
-        self.ask(&head, body)
+        self.request(&head, body)
     }
 
     /// Subscribes to the events of the run.

@@ -114,7 +114,7 @@ impl StandIn {
 
     /// Returns all requests since the last call, in the order in which they were received, and clears the list.
     #[must_use]
-    pub fn take_record(&self) -> Vec<Received> {
+    pub fn take_requests(&self) -> Vec<Received> {
         std::mem::take(&mut lock(&self.shared.record).received)
     }
 }
@@ -291,9 +291,9 @@ mod tests {
         let mut b = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
         send_request(&mut b, "/two");
         send_request(&mut a, "/three");
-        let record = server.take_record();
+        let record = server.take_requests();
         let received: Vec<_> = record.iter().map(|r| (r.connection, r.request.target())).collect();
         assert_eq!(received, [(1, "/one".into()), (2, "/two".into()), (1, "/three".into())]);
-        assert!(server.take_record().is_empty());
+        assert!(server.take_requests().is_empty());
     }
 }

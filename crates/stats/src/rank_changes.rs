@@ -40,7 +40,7 @@ const STEP_NEAR: usize = 5;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankChangeSettings {
     /// Minimum number of values before and after a change; at least 2.
-    pub least: usize,
+    pub values_min: usize,
     /// Evidence at which a change is reported. The probability of a false alarm in n values is at most n divided by this
     /// number.
     pub threshold: f64,
@@ -52,7 +52,7 @@ pub struct RankChange {
     /// Index of the first value after the change.
     pub at: usize,
     /// Index of the value at which the change was detected.
-    pub seen_at: usize,
+    pub detected_at: usize,
     /// The evidence at the time of detection. `None` for a return to the level before the preceding change, because a return is
     /// estimated and not tested.
     pub evidence: Option<f64>,
@@ -61,11 +61,11 @@ pub struct RankChange {
 /// Returns the changes of `series`, in order. `ties` are independent uniform numbers that break ties between equal values.
 ///
 /// After a change, the search continues with the values after it. A return to the earlier level is reported if the
-/// latest [`RankChangeSettings::least`] values are all nearer to the level before the change than to the level after
+/// latest [`RankChangeSettings::values_min`] values are all nearer to the level before the change than to the level after
 /// it. The return starts at the first of these values.
 #[must_use]
 pub fn rank_changes(series: &[f64], ties: &[f64], settings: &RankChangeSettings) -> Vec<RankChange> {
-    let least = settings.least.max(2);
+    let least = settings.values_min.max(2);
     let mut found = Vec::new();
     let mut window: Vec<usize> = Vec::new();
     let mut former: Option<Vec<usize>> = None;
@@ -75,7 +75,7 @@ pub fn rank_changes(series: &[f64], ties: &[f64], settings: &RankChangeSettings)
         if let Some((split, evidence)) = place {
             let split = nearest_step(&window, series, split, least);
             let after = window.split_off(split);
-            found.push(RankChange { at: after[0], seen_at: at, evidence: Some(evidence) });
+            found.push(RankChange { at: after[0], detected_at: at, evidence: Some(evidence) });
             former = Some(std::mem::replace(&mut window, after));
         } else if let Some(before) = former.as_ref().filter(|_| window.len() >= 2 * least) {
             let split = window.len() - least;
@@ -84,7 +84,7 @@ pub fn rank_changes(series: &[f64], ties: &[f64], settings: &RankChangeSettings)
             let is_back = |at: &usize| (series[*at] - old).abs() < (series[*at] - new).abs();
             if window[split..].iter().all(is_back) {
                 let latest = window.split_off(split);
-                found.push(RankChange { at: latest[0], seen_at: at, evidence: None });
+                found.push(RankChange { at: latest[0], detected_at: at, evidence: None });
                 window.clone_from(before);
                 window.extend(latest);
                 former = None;
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    const SETTINGS: RankChangeSettings = RankChangeSettings { least: 3, threshold: 14_000.0 };
+    const SETTINGS: RankChangeSettings = RankChangeSettings { values_min: 3, threshold: 14_000.0 };
 
     fn seeded(seed: u64) -> Xoshiro256PlusPlus {
         Xoshiro256PlusPlus::seed_from_u64(seed)
@@ -243,14 +243,14 @@ mod tests {
     fn steps_are_located_exactly_and_detected_soon() {
         let found = changes(&levels(&[(0.0, 30), (5.0, 30), (11.0, 30)], 1), 2);
         assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [30, 60]);
-        assert!(found.iter().all(|change| change.seen_at < change.at + 8), "{found:?}");
+        assert!(found.iter().all(|change| change.detected_at < change.at + 8), "{found:?}");
     }
 
     #[test]
     fn a_return_to_the_previous_level_is_found() {
         let found = changes(&levels(&[(0.0, 30), (6.0, 12), (0.0, 20)], 3), 4);
         assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [30, 42]);
-        assert_eq!((found[1].evidence, found[1].seen_at), (None, 44));
+        assert_eq!((found[1].evidence, found[1].detected_at), (None, 44));
     }
 
     #[test]

@@ -60,7 +60,7 @@ fn threshold(row: usize, rate: f64) -> f64 {
 
 fn is_alarm(series: &[f64], threshold: f64, random: &mut Random) -> bool {
     let ties: Vec<f64> = series.iter().map(|_| random.random()).collect();
-    !rank_changes(series, &ties, &RankChangeSettings { least: 3, threshold }).is_empty()
+    !rank_changes(series, &ties, &RankChangeSettings { values_min: 3, threshold }).is_empty()
 }
 
 /// Number of histories of 100 runs in which any of 28 series raises an alarm, with a test after each run.
@@ -80,7 +80,7 @@ fn alarms(law: Law, histories: u64, rate: f64) -> usize {
 /// Number of runs after a step of `size` standard deviations until the step is detected in a series of the total: median and 90th
 /// percentile over several histories. `None` if the number is above 40.
 fn delays(before: usize, size: f64, histories: u64) -> [Option<usize>; 2] {
-    let settings = RankChangeSettings { least: 3, threshold: threshold(0, 0.05) };
+    let settings = RankChangeSettings { values_min: 3, threshold: threshold(0, 0.05) };
     let mut delays: Vec<usize> = (0..histories)
         .map(|seed| {
             let mut random = Random::seed_from_u64(10_000 + seed);
@@ -89,8 +89,8 @@ fn delays(before: usize, size: f64, histories: u64) -> [Option<usize>; 2] {
                 .collect();
             let ties = vec![0.0; series.len()];
             let found = rank_changes(&series, &ties, &settings);
-            let seen = found.iter().find(|change| change.seen_at >= before);
-            seen.map_or(usize::MAX, |change| change.seen_at + 1 - before)
+            let seen = found.iter().find(|change| change.detected_at >= before);
+            seen.map_or(usize::MAX, |change| change.detected_at + 1 - before)
         })
         .collect();
     delays.sort_unstable();
@@ -130,7 +130,7 @@ fn table() {
             writeln!(out, "{before} runs before, {size} sd: {:?}", delays(before, size, histories)).unwrap();
         }
     }
-    let settings = RankChangeSettings { least: 3, threshold: threshold(0, 0.05) };
+    let settings = RankChangeSettings { values_min: 3, threshold: threshold(0, 0.05) };
     let (calm, bad) = (Binomial::new(2_000, 0.002_6).unwrap(), Binomial::new(2_000, 0.008_3).unwrap());
     let seen = (0..histories)
         .filter(|seed| {

@@ -1,6 +1,6 @@
 //! Limits for the data that a server may send within one sample.
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_program::body_memory::MemoryError;
 
 use crate::failure::SampleFailure;
@@ -33,6 +33,6 @@ pub(crate) fn no_memory(why: MemoryError) -> SampleFailure {
 }
 
 fn limited(limit: Limit, message: String) -> SampleFailure {
-    exceeded(limit);
+    count_exceeded(limit);
     SampleFailure::Limited(message)
 }

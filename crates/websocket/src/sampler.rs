@@ -10,7 +10,7 @@ use busyhour_http::origin::Origin;
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
 use busyhour_sample::DataType;
-use busyhour_samplers::{Kept, OtherSampler, SampleRequest, Sampling};
+use busyhour_samplers::{OtherSampler, SampleRequest, SamplerSession, Sampling};
 use rand::Rng as _;
 use rendered::{SampleAction, SampleSettings};
 
@@ -22,7 +22,7 @@ use crate::settings::WebSocketSampler;
 #[derive(Default)]
 struct Socket(Option<Connection>);
 
-impl Kept for Socket {
+impl SamplerSession for Socket {
     /// A new user never reuses the connection of the previous one.
     fn begin_arrival(&mut self, _keep_connections: bool) {
         self.0 = None;
@@ -61,7 +61,7 @@ impl WebSocketSampler {
                 return;
             }
         };
-        let existing = session.others.of::<Socket>().0.take();
+        let existing = session.others.session_of::<Socket>().0.take();
         let Some(mut socket) = self.select_connection(&settings, existing, user) else {
             user.result.times.end = user.result.times.start;
             return;
@@ -73,7 +73,7 @@ impl WebSocketSampler {
         if let Err(failure) = outcome {
             write_failure(&mut user.result, failure, &settings.action);
         }
-        session.others.of::<Socket>().0 = match socket {
+        session.others.session_of::<Socket>().0 = match socket {
             Connecting::Open { connection, new } if new || connection.state == State::Connected => {
                 Some(connection)
             }

@@ -10,8 +10,8 @@ mod write;
 
 use std::borrow::Cow;
 
-use busyhour_limits::{Limit, exceeded};
-use busyhour_slices::away;
+use busyhour_limits::{Limit, count_exceeded};
+use busyhour_slices::run_on_other_thread;
 use uppsala::{Document, NodeKind, Parser, ParserLimit, QName};
 
 use document::elements;
@@ -55,11 +55,11 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 /// # Errors
 /// The document is not well-formed (the error is the message of Java's parser) or exceeds a limit.
 pub fn read(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, XmlError> {
-    let document = away(text.len(), || parse_document(text, options));
-    // Counted here, because `away` may run the closure on another thread, which has its own counts.
+    let document = run_on_other_thread(text.len(), || parse_document(text, options));
+    // Counted here, because `run_on_other_thread` may run the closure on another thread, which has its own counts.
     match &document {
-        Err(XmlError::TooDeep(_)) => exceeded(Limit::XmlDepth),
-        Err(XmlError::TooManyAttributes(_)) => exceeded(Limit::XmlAttributes),
+        Err(XmlError::TooDeep(_)) => count_exceeded(Limit::XmlDepth),
+        Err(XmlError::TooManyAttributes(_)) => count_exceeded(Limit::XmlAttributes),
         Err(_) | Ok(_) => {}
     }
     document

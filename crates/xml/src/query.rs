@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_slices::tick;
 use uppsala::{CompiledXPath, Document, NodeId, XPathValue, budget};
 
@@ -91,7 +91,7 @@ pub(super) fn evaluate_within(
     let (value, is_used_up) =
         budget::with_steps(steps, tick, || compiled.evaluate(tree, tree.root(), &namespaces));
     if is_used_up {
-        exceeded(Limit::XPathSteps);
+        count_exceeded(Limit::XPathSteps);
         return Err(XmlError::XPathSteps(steps));
     }
     Ok(match value.map_err(XmlError::of_expression)? {

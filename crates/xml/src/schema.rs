@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use busyhour_limits::{Limit, exceeded};
-use busyhour_slices::away;
+use busyhour_limits::{Limit, count_exceeded};
+use busyhour_slices::run_on_other_thread;
 use uppsala::parser::DEFAULT_MAX_DEPTH;
 use uppsala::{Document, ErrorKind, NodeId, ParserLimit, ValidationError, XsdValidator, budget};
 
@@ -33,7 +33,7 @@ fn within_budget<T>(work: impl FnOnce() -> T) -> Result<T, XmlError> {
     let is_used_up = budget::is_used_up();
     budget::set(u64::MAX);
     if is_used_up {
-        exceeded(Limit::SchemaSteps);
+        count_exceeded(Limit::SchemaSteps);
         return Err(XmlError::SchemaSteps(STEPS_MAX));
     }
     Ok(result)
@@ -75,8 +75,9 @@ impl Schema {
     /// # Errors
     /// The message of JMeter's XML Schema Assertion for the first error.
     pub fn check(&self, text: &str) -> Result<(), XmlError> {
-        // `away` may run the closure on another thread, and each thread has its own counts of exceeded limits.
-        let (outcome, counts) = away(text.len(), || (self.validate(text), busyhour_limits::take()));
+        // `run_on_other_thread` may run the closure on another thread, and each thread has its own counts of exceeded limits.
+        let (outcome, counts) =
+            run_on_other_thread(text.len(), || (self.validate(text), busyhour_limits::take_counts()));
         busyhour_limits::add(&counts);
         outcome
     }
@@ -85,7 +86,7 @@ impl Schema {
         let document = match uppsala::parse(text) {
             Ok(document) => document,
             Err(uppsala::XmlError::Limit(error)) if error.limit == ParserLimit::Depth => {
-                exceeded(Limit::XmlDepth);
+                count_exceeded(Limit::XmlDepth);
                 return Err(XmlError::NotValidated(Box::new(XmlError::TooDeep(DEFAULT_MAX_DEPTH))));
             }
             Err(error) => {
@@ -315,7 +316,7 @@ mod tests {
     fn assert_exceeded(limit: Limit, error: &XmlError) {
         let message = error.to_string();
         assert!(message.contains("steps") || message.contains("deeper than"), "{message}");
-        assert_eq!(busyhour_limits::take(), [(limit, 1)]);
+        assert_eq!(busyhour_limits::take_counts(), [(limit, 1)]);
     }
 
     #[test]
@@ -329,7 +330,7 @@ mod tests {
         assert_exceeded(Limit::SchemaSteps, &schema.check(&nested(100)).unwrap_err());
         // The next document has its own budget.
         assert_eq!(schema.check(&nested(8)), Ok(()));
-        assert!(busyhour_limits::take().is_empty());
+        assert!(busyhour_limits::take_counts().is_empty());
     }
 
     #[test]

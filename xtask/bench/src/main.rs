@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool that prints its results")]
 
 mod capacity;
+mod explain;
 mod http;
 mod logs;
 mod machine;
@@ -20,7 +21,8 @@ const EXAMPLES: &str = "\
 Examples:
   cargo xtask bench http --only throughput --without jmeter
   cargo xtask bench pacing --rounds 1 --seconds 6 --jmeter-seconds 12
-  cargo xtask bench capacity --backend none --keep target/capacity";
+  cargo xtask bench capacity --backend none --keep target/capacity
+  cargo xtask bench explain --only lock,row-locks --seeds 2 --clean 8";
 
 /// Measure Busyhour and other load generators on this machine (see benches/README.md)
 #[derive(Debug, clap::Parser)]
@@ -44,6 +46,11 @@ enum Bench {
     Logs(logs::Options),
     /// Check whether a fitted capacity model predicts loads that it was not fitted to
     Capacity(capacity::Options),
+    /// Count which causes the reports name when faults are injected into real servers (as root)
+    Explain(explain::Options),
+    /// Server of the explain bench, a separate process so that it can be observed
+    #[command(name = explain::LAB_SERVER, hide = true)]
+    LabServer(explain::LabServer),
     /// Client of the ticket section, a separate process so that its CPU time can be measured
     #[command(name = http::FLOOR_CLIENT, hide = true)]
     FloorClient(http::FloorClient),
@@ -70,6 +77,8 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Simulate(options) => simulate::run(&options),
         Bench::Logs(options) => logs::run(&options),
         Bench::Capacity(options) => capacity::run(&options),
+        Bench::Explain(options) => explain::run(&options),
+        Bench::LabServer(server) => server.run(),
         Bench::FloorClient(client) => client.run(),
         Bench::BareClient(client) => client.run(),
     }

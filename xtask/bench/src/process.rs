@@ -101,6 +101,17 @@ impl Running {
     pub fn pid(&self) -> u32 {
         self.0.id()
     }
+
+    /// Waits for the end of the process, but not longer than until `limit`; `None` if it still runs then.
+    pub fn wait(&mut self, limit: Instant) -> Result<Option<std::process::ExitStatus>> {
+        loop {
+            let status = self.0.try_wait()?;
+            if status.is_some() || Instant::now() >= limit {
+                return Ok(status);
+            }
+            thread::sleep(READ_INTERVAL);
+        }
+    }
 }
 
 impl Drop for Running {

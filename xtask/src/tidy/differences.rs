@@ -38,7 +38,7 @@ pub fn write(root: &Path) -> Result<()> {
 fn list(known: &str) -> Result<String> {
     let known: BTreeMap<String, String> =
         serde_json::from_str(known).with_context(|| format!("{KNOWN} is not an object of texts"))?;
-    let mut out = String::from("| case | why |\n|---|---|\n");
+    let mut out = String::from("| case | reason |\n|---|---|\n");
     for (case, why) in known {
         writeln!(out, "| `{case}` | {} |", why.replace('|', "\\|"))?;
     }

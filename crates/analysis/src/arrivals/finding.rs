@@ -33,7 +33,8 @@ pub enum Finding {
     /// The CoV is that of the process, but counts in windows vary too much.
     CountsTooUneven,
     /// The same pattern of starts recurs at a fixed interval.
-    Repeats,
+    #[serde(rename = "repeats")]
+    PeriodicStarts,
     /// The rate was not steady. The measures are those of the steady part, if there is one.
     RateVaries,
     /// Gaps and counts are those of a Poisson process, but the rate is not the requested one.
@@ -54,9 +55,11 @@ pub enum Finding {
     /// There is no part with a steady rate. Only earlier versions produced this finding; now it is [`Finding::RateVaries`].
     NeverSteady,
     /// The resolution of the start times is too coarse for the rate.
-    Coarse,
+    #[serde(rename = "coarse")]
+    StampsTooCoarse,
     /// The process requires a schedule for comparison, and there is none.
-    NothingToCompare,
+    #[serde(rename = "nothing_to_compare")]
+    ScheduleMissing,
 }
 
 /// Whether the measures compare the arrivals with the theory of the Poisson process, not with a schedule.
@@ -130,9 +133,11 @@ impl Basis<'_> {
             Decision::Inside if has_stall => (Decision::Outside, Finding::ExceptStalls),
             Decision::Inside => (Decision::Inside, Finding::AsRequested),
             Decision::Inconclusive if self.measures.is_empty() => {
-                (Decision::Inconclusive, Finding::NothingToCompare)
+                (Decision::Inconclusive, Finding::ScheduleMissing)
             }
-            Decision::Inconclusive if observed.is_too_coarse() => (Decision::Inconclusive, Finding::Coarse),
+            Decision::Inconclusive if observed.is_too_coarse() => {
+                (Decision::Inconclusive, Finding::StampsTooCoarse)
+            }
             // A stall is never due to chance. It therefore determines the decision even if the measures are
             // inconclusive.
             Decision::Inconclusive if has_stall => (Decision::Outside, Finding::ExceptStalls),
@@ -158,7 +163,7 @@ fn against_poisson(measures: &[Measure]) -> Finding {
     let cov = measures.iter().find(|measure| measure.quantity == Quantity::Cov);
     let is_characteristic = cov.is_none_or(|cov| (NEARLY_EVEN..VERY_BURSTY).contains(&cov.estimate.value));
     if is_high(|quantity| matches!(quantity, Quantity::Repetition { .. })) && is_characteristic {
-        Finding::Repeats
+        Finding::PeriodicStarts
     } else if is_high(of_gaps) {
         Finding::Bunched
     } else if is_low(of_gaps) {

@@ -3,9 +3,9 @@
 /// Number of start times in a stretch.
 const LENGTH: usize = 32_768;
 
-/// Stretches of consecutive start times. A stretch begins at the first arrival, and whenever the number of arrivals has doubled since
-/// the previous one began. Only the latest two are stored, so that the complete one is from the later half of the run, without its
-/// beginning.
+/// Stretches of consecutive start times. A stretch begins at the first arrival, and again each time the number of arrivals reaches a
+/// power of two that is at least [`LENGTH`]. Only the latest two stretches are stored. In a long run, they therefore do not include
+/// the start of the run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RetainedStarts {
     previous: Vec<u64>,

@@ -56,7 +56,8 @@ fn sentence(
     let sentence = match finding {
         Finding::AsRequested => as_requested(basis, context) + &sample_size_clause(basis),
         Finding::ExceptStalls => {
-            // Arrivals with a stall of at least 0.1 s are not called "as requested".
+            // For the other processes, `as_requested` would add "as requested", which is wrong for arrivals with a stall of at
+            // least 0.1 s.
             let process = match requested {
                 RequestedProcess::Unknown
                 | RequestedProcess::Poisson
@@ -85,7 +86,7 @@ fn sentence(
                 format::span(scale_s)
             )
         }
-        Finding::Repeats => phrases::pattern(observed).unwrap_or_default(),
+        Finding::PeriodicStarts => phrases::pattern(observed).unwrap_or_default(),
         Finding::RateVaries => rate_varies(basis),
         Finding::OtherRate => {
             let ratio = measures.iter().find(|measure| measure.quantity == Quantity::Rate);
@@ -98,13 +99,16 @@ fn sentence(
             None => "inconclusive: a longer run alone is unlikely to settle the question".to_owned(),
         },
         Finding::NeverSteady => "inconclusive: the rate was never steady".to_owned(),
-        Finding::Coarse => {
+        Finding::StampsTooCoarse => {
             "inconclusive: start times in milliseconds are too coarse for this rate".to_owned()
         }
         // Closed loads have their own sentences.
         Finding::ClosedLoad | Finding::LateClosedLoad => "closed load".to_owned(),
-        Finding::NothingToCompare | Finding::TooFew | Finding::AllAtOnce => {
-            format!("inconclusive: {} without its schedule to compare with", requested.name())
+        Finding::ScheduleMissing | Finding::TooFew | Finding::AllAtOnce => {
+            format!(
+                "inconclusive: {} was requested, but there is no schedule to compare with",
+                requested.name()
+            )
         }
     };
     let varied = match observed.part {
@@ -117,10 +121,10 @@ fn sentence(
     }
 }
 
-/// A clause for few arrivals: `, as far as 1,000 arrivals can tell`.
+/// A clause for few arrivals: `, judged from only 1,000 arrivals`.
 fn sample_size_clause(basis: &Basis<'_>) -> String {
     if basis.is_poisson() && basis.observed.gaps < GAPS_NARROW {
-        format!(", as far as {} arrivals can tell", format::count(basis.observed.gaps + 1))
+        format!(", judged from only {} arrivals", format::count(basis.observed.gaps + 1))
     } else {
         String::new()
     }
@@ -153,7 +157,7 @@ fn also_stalls(observed: &Observed) -> String {
 fn as_requested(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> String {
     match (basis.requested, context.schedule) {
         (RequestedProcess::Poisson | RequestedProcess::FixedCount, Some(schedule)) => {
-            format!("Poisson{}", by_chance(basis, schedule))
+            format!("Poisson{}", unusual_schedule_clause(basis, schedule))
         }
         (
             RequestedProcess::Unknown
@@ -166,9 +170,9 @@ fn as_requested(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> String {
     }
 }
 
-/// A clause for a schedule that differs by chance from most Poisson schedules: `, as scheduled; this seed's schedule is more
-/// even than most over 0.1 s (dispersion 0.69)`. Otherwise empty.
-fn by_chance(basis: &Basis<'_>, schedule: &Observed) -> String {
+/// A clause for a schedule that is unlike most Poisson schedules by chance: `, as scheduled; this seed's schedule is more even
+/// than most over 0.1 s (dispersion 0.69)`. It is empty for all other schedules.
+fn unusual_schedule_clause(basis: &Basis<'_>, schedule: &Observed) -> String {
     let measures = against_poisson(schedule, basis.requested);
     let Some(measure) = measures.iter().find(|measure| measure.decision == Decision::Outside) else {
         return String::new();

@@ -107,7 +107,7 @@ impl TallySettings {
     #[must_use]
     pub fn judging_all(mut self) -> TallySettings {
         self.all = true;
-        self.stalls = StallRule::Ignore;
+        self.stalls = StallRule::NoStalls;
         self
     }
 

@@ -53,7 +53,7 @@ pub enum StallRule {
     /// Gaps of at least ten mean gaps; for even arrivals.
     Even,
     /// No gap is a stall; for processes with long gaps.
-    Ignore,
+    NoStalls,
 }
 
 /// A time without arrivals that chance does not explain.
@@ -188,7 +188,7 @@ impl StallWatch {
     /// they are a property of the process, only much longer gaps are stalls. Returns no stalls if they take more than a third
     /// of the time.
     pub(super) fn stalls(&self, rule: StallRule, arrivals: u64, first_ns: u64, last_ns: u64) -> Vec<LongGap> {
-        if rule == StallRule::Ignore || last_ns == first_ns {
+        if rule == StallRule::NoStalls || last_ns == first_ns {
             return Vec::new();
         }
         let usual_ns = match self.too_many {
@@ -208,7 +208,7 @@ impl StallWatch {
             let Some(after) = after else { return false };
             match rule {
                 StallRule::Even => means * overall >= EVEN_MEANS,
-                StallRule::Poisson | StallRule::Ignore => {
+                StallRule::Poisson | StallRule::NoStalls => {
                     let around = gap.before_per_ns.min(after);
                     let is_steady = [gap.before_per_ns, after]
                         .iter()

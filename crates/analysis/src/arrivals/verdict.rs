@@ -81,7 +81,7 @@ pub struct ArrivalVerdict {
 
 /// The mark of a verdict in reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ArrivalMark {
+pub enum ArrivalRating {
     /// The requested process was delivered, or arrivals of unknown origin are like those of independent users.
     Good(&'static str),
     /// A closed load: a description.
@@ -203,7 +203,7 @@ fn caveats_of_finding(
     match finding {
         Finding::AsRequested
         | Finding::ExceptStalls
-        | Finding::Coarse
+        | Finding::StampsTooCoarse
         | Finding::CountsTooEven
         | Finding::CountsTooUneven
         | Finding::ClosedLoad
@@ -215,7 +215,7 @@ fn caveats_of_finding(
             }
         }
         Finding::AllAtOnce => caveats.push(ArrivalCaveat::AllAtOnce { arrivals: observed.arrivals }),
-        Finding::NothingToCompare => caveats.push(ArrivalCaveat::NothingToCompare),
+        Finding::ScheduleMissing => caveats.push(ArrivalCaveat::ScheduleMissing),
         Finding::NeverSteady => caveats.push(ArrivalCaveat::NeverSteady),
         Finding::RateVaries if observed.part == Part::NeverSteady => caveats.push(ArrivalCaveat::NeverSteady),
         Finding::RateVaries => {}
@@ -229,10 +229,10 @@ fn caveats_of_finding(
             });
         }
         Finding::TooEven => caveats.push(ArrivalCaveat::TooEven { cov }),
-        Finding::Repeats => {
+        Finding::PeriodicStarts => {
             if let Some(found) = observed.repetition {
                 let (period_s, correlation) = (found.period_s, found.correlation);
-                caveats.push(ArrivalCaveat::Repeats { period_s, correlation });
+                caveats.push(ArrivalCaveat::PeriodicStarts { period_s, correlation });
             }
         }
         Finding::OtherRate => {
@@ -309,7 +309,7 @@ fn caveats_of_stamps(basis: &Basis<'_>) -> Vec<ArrivalCaveat> {
     let is_closed = matches!(requested, RequestedProcess::Closed { .. });
     if observed.part == Part::Steady && !is_closed {
         let (judged_s, span_s) = (observed.judged_s, observed.span_s);
-        caveats.push(ArrivalCaveat::PartJudged { judged_s, span_s });
+        caveats.push(ArrivalCaveat::SteadyPartJudged { judged_s, span_s });
     }
     if let Some(rate) = observed.rate_per_s.filter(|_| observed.is_too_coarse()) {
         caveats.push(ArrivalCaveat::MillisecondStamps { rate_per_s: rate.value });
@@ -376,7 +376,7 @@ fn caveats_of_delivery(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> Vec<A
 impl ArrivalVerdict {
     /// The mark of this verdict, with its text.
     #[must_use]
-    pub fn mark(&self) -> ArrivalMark {
+    pub fn mark(&self) -> ArrivalRating {
         let closed = || match self.requested {
             RequestedProcess::Closed { users: Some(users), .. } if users >= 2.0 => {
                 format!("closed load of {} users", format::count(users.round() as u64))
@@ -386,16 +386,18 @@ impl ArrivalVerdict {
         let is_requested =
             !matches!(self.requested, RequestedProcess::Unknown | RequestedProcess::Closed { .. });
         match (self.finding, self.decision) {
-            (Finding::ClosedLoad, _) => ArrivalMark::Neutral(closed()),
-            (Finding::LateClosedLoad, _) => ArrivalMark::Warning("started later than the plan asks"),
-            (Finding::TooFew, _) => ArrivalMark::Unknown(format!("no verdict below {ARRIVALS_FOR_VERDICT}")),
-            (_, Decision::Inside) if is_requested => ArrivalMark::Good("as requested"),
-            (_, Decision::Inside) => ArrivalMark::Good("like independent users"),
-            (_, Decision::Outside) if is_requested => ArrivalMark::Warning("not as requested"),
-            (Finding::RateVaries, _) => ArrivalMark::Warning("the rate varied"),
-            (Finding::ExceptStalls, _) => ArrivalMark::Warning("interrupted"),
-            (_, Decision::Outside) => ArrivalMark::Warning("unlike independent users"),
-            (_, Decision::Inconclusive) => ArrivalMark::Unknown("inconclusive".to_owned()),
+            (Finding::ClosedLoad, _) => ArrivalRating::Neutral(closed()),
+            (Finding::LateClosedLoad, _) => ArrivalRating::Warning("started later than the plan asks"),
+            (Finding::TooFew, _) => {
+                ArrivalRating::Unknown(format!("no verdict below {ARRIVALS_FOR_VERDICT}"))
+            }
+            (_, Decision::Inside) if is_requested => ArrivalRating::Good("as requested"),
+            (_, Decision::Inside) => ArrivalRating::Good("like independent users"),
+            (_, Decision::Outside) if is_requested => ArrivalRating::Warning("not as requested"),
+            (Finding::RateVaries, _) => ArrivalRating::Warning("the rate varied"),
+            (Finding::ExceptStalls, _) => ArrivalRating::Warning("interrupted"),
+            (_, Decision::Outside) => ArrivalRating::Warning("unlike independent users"),
+            (_, Decision::Inconclusive) => ArrivalRating::Unknown("inconclusive".to_owned()),
         }
     }
 

@@ -10,21 +10,21 @@ const DOUBTS_MAX: usize = 2;
 /// sent, mixed parts, and uncertain percentiles. `None` for caveats that describe the file or the load.
 fn rank(caveat: &Caveat) -> Option<u8> {
     match caveat {
-        Caveat::DroppedByTool { .. }
-        | Caveat::FailedMissing { .. }
+        Caveat::NotStartedByTool { .. }
+        | Caveat::FailedRequestsMissing { .. }
         | Caveat::RecordTailMissing
         | Caveat::BadRows { .. }
-        | Caveat::InputsApart
+        | Caveat::InputsDoNotOverlap
         | Caveat::ManyErrors { .. } => Some(0),
         Caveat::OmittedRequests(_) => Some(1),
         Caveat::Arrivals(ArrivalCaveat::Stall { .. }) => Some(2),
         Caveat::Unsteady(_) | Caveat::MixedPhases { .. } => Some(3),
-        Caveat::FewBeyond(_) => Some(4),
+        Caveat::FewSamplesBeyond(_) => Some(4),
         Caveat::MixedLabels { .. } | Caveat::SharedLabels { .. } => Some(5),
         Caveat::ThinTail { .. } => Some(6),
         Caveat::Arrivals(
             ArrivalCaveat::Bunched { .. }
-            | ArrivalCaveat::Repeats { .. }
+            | ArrivalCaveat::PeriodicStarts { .. }
             | ArrivalCaveat::ResponseInCycle { .. }
             | ArrivalCaveat::MillisecondStamps { .. },
         ) => Some(7),

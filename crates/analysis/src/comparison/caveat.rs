@@ -41,7 +41,8 @@ pub enum ComparisonCaveat {
         runs: Vec<String>,
     },
     /// Some runs ended early.
-    CutShort {
+    #[serde(rename = "cut_short")]
+    RunsEndedEarly {
         /// The runs.
         runs: Vec<String>,
     },
@@ -51,9 +52,11 @@ pub enum ComparisonCaveat {
         only_actual_starts: Vec<String>,
     },
     /// The calculation is based on one run, which does not show the variation between runs.
-    PlanFromOneRun,
+    #[serde(rename = "plan_from_one_run")]
+    RunCountFromOneRun,
     /// The calculation is based on few runs.
-    PlanFromFewRuns {
+    #[serde(rename = "plan_from_few_runs")]
+    RunCountFromFewRuns {
         /// Number of runs.
         runs: usize,
     },
@@ -77,12 +80,14 @@ pub enum ComparisonCaveat {
         correlation: f64,
     },
     /// The oldest runs are excluded.
-    OldRunsLeftOut {
+    #[serde(rename = "old_runs_left_out")]
+    OldRunsExcluded {
         /// Number of excluded runs.
         runs: usize,
     },
     /// The resolution of histograms was reduced to save memory.
-    Coarse {
+    #[serde(rename = "coarse")]
+    CoarseHistograms {
         /// Relative width of the histograms' buckets, in per cent.
         percent: f64,
     },
@@ -130,19 +135,19 @@ impl ComparisonCaveat {
                     runs.join(", ")
                 )
             }
-            ComparisonCaveat::CutShort { runs } => {
+            ComparisonCaveat::RunsEndedEarly { runs } => {
                 format!("these runs ended early: {}", runs.join(", "))
             }
             ComparisonCaveat::ClocksDiffer { only_actual_starts } => format!(
                 "some runs have no intended starts, so their response times are service times: {}",
                 only_actual_starts.join(", ")
             ),
-            ComparisonCaveat::PlanFromOneRun => {
+            ComparisonCaveat::RunCountFromOneRun => {
                 "the calculation is based on one run, which does not show the variation between \
                 runs: the numbers of runs are lower bounds"
                     .into()
             }
-            ComparisonCaveat::PlanFromFewRuns { runs } => format!(
+            ComparisonCaveat::RunCountFromFewRuns { runs } => format!(
                 "the calculation is based on {runs} runs, which give only a rough estimate of the variation between runs"
             ),
             ComparisonCaveat::ShortHistory { runs, needed: Some(needed) } => {
@@ -160,8 +165,8 @@ impl ComparisonCaveat {
             ComparisonCaveat::DependentRuns { correlation } => format!(
                 "consecutive runs are correlated (coefficient {correlation:.2}): false alarms are more frequent than stated"
             ),
-            ComparisonCaveat::OldRunsLeftOut { runs } => format!("the {runs} oldest runs are excluded"),
-            ComparisonCaveat::Coarse { percent } => {
+            ComparisonCaveat::OldRunsExcluded { runs } => format!("the {runs} oldest runs are excluded"),
+            ComparisonCaveat::CoarseHistograms { percent } => {
                 format!(
                     "percentiles are accurate only to {percent:.1} %, because the resolution of histograms was reduced to save memory"
                 )
@@ -183,12 +188,12 @@ impl ComparisonCaveat {
                             "this, and not the change, may be the cause of a measured difference"
                         }
                         ComparisonCaveat::Ramps { .. } => "exclude ramps: --steady auto, or --window FROM,TO",
-                        ComparisonCaveat::CutShort { .. } => {
+                        ComparisonCaveat::RunsEndedEarly { .. } => {
                             "repeat these runs, or compare the same part of all runs: --window FROM,TO"
             }
             ComparisonCaveat::ClocksDiffer { .. } => "compare service times: --clock service",
-            ComparisonCaveat::PlanFromOneRun => "use several runs of the same system, at least three",
-            ComparisonCaveat::PlanFromFewRuns { .. } => "use the cautious numbers, or add more runs",
+            ComparisonCaveat::RunCountFromOneRun => "use several runs of the same system, at least three",
+            ComparisonCaveat::RunCountFromFewRuns { .. } => "use the cautious numbers, or add more runs",
             ComparisonCaveat::ShortHistory { .. } => {
                 "repeat runs, or compare runs before and after a change: busyhour compare"
             }
@@ -201,8 +206,8 @@ impl ComparisonCaveat {
             ComparisonCaveat::DependentRuns { .. } => {
                 "run on a dedicated machine, or judge a change by repeated runs before and after it: busyhour compare"
             }
-            ComparisonCaveat::OldRunsLeftOut { .. } => "pass only the runs to judge",
-            ComparisonCaveat::Coarse { .. } => "compare a shorter part: --window FROM,TO",
+            ComparisonCaveat::OldRunsExcluded { .. } => "pass only the runs to judge",
+            ComparisonCaveat::CoarseHistograms { .. } => "compare a shorter part: --window FROM,TO",
         }
         .into()
     }
@@ -224,7 +229,7 @@ pub(super) fn of_runs<'a>(runs: impl Iterator<Item = &'a MeasuredRun> + Clone) -
         facts.record_tail_missing || (facts.has_manifest && cut)
     });
     if !cut.is_empty() {
-        found.push(ComparisonCaveat::CutShort { runs: cut });
+        found.push(ComparisonCaveat::RunsEndedEarly { runs: cut });
     }
     let only_actual_starts = names(&|run| run.facts.only_actual_starts);
     if !only_actual_starts.is_empty() && only_actual_starts.len() < runs.clone().count() {
@@ -232,7 +237,7 @@ pub(super) fn of_runs<'a>(runs: impl Iterator<Item = &'a MeasuredRun> + Clone) -
     }
     let width = runs.map(|run| run.bucket_width).fold(0.0, f64::max);
     if width > 0.002 {
-        found.push(ComparisonCaveat::Coarse { percent: width * 100.0 });
+        found.push(ComparisonCaveat::CoarseHistograms { percent: width * 100.0 });
     }
     found
 }
@@ -250,8 +255,8 @@ pub(super) fn of_numbers(base: usize, new: usize) -> Option<ComparisonCaveat> {
 /// The caveat about a calculation that is based on `runs` runs.
 pub(super) fn of_plan(runs: usize) -> Option<ComparisonCaveat> {
     match runs {
-        0 | 1 => Some(ComparisonCaveat::PlanFromOneRun),
-        runs if runs < RUNS_GOOD => Some(ComparisonCaveat::PlanFromFewRuns { runs }),
+        0 | 1 => Some(ComparisonCaveat::RunCountFromOneRun),
+        runs if runs < RUNS_GOOD => Some(ComparisonCaveat::RunCountFromFewRuns { runs }),
         _ => None,
     }
 }

@@ -38,15 +38,18 @@ pub enum Verdict {
     /// Better, possibly by less than the margin.
     PerhapsBetter,
     /// Practically equivalent: the whole interval is within the margins.
-    Alike,
+    #[serde(rename = "alike")]
+    Equivalent,
     /// No difference detected: the interval contains zero, and exceeds the margin on at most one side.
-    NotSeen,
+    #[serde(rename = "not_seen")]
+    NoDifferenceDetected,
     /// Worse, possibly by less than the margin.
     PerhapsWorse,
     /// Worse by more than the margin: the whole interval is beyond the margin.
     Worse,
     /// Inconclusive: the interval contains both margins, or is unknown.
-    TooLittleData,
+    #[serde(rename = "too_little_data")]
+    Inconclusive,
 }
 
 impl Verdict {
@@ -54,9 +57,9 @@ impl Verdict {
     #[must_use]
     pub const fn describe(self, measure: Measure) -> &'static str {
         match (self, measure) {
-            (Verdict::Alike, _) => "alike",
-            (Verdict::NotSeen, _) => "no difference detected",
-            (Verdict::TooLittleData, _) => "too little data",
+            (Verdict::Equivalent, _) => "alike",
+            (Verdict::NoDifferenceDetected, _) => "no difference detected",
+            (Verdict::Inconclusive, _) => "too little data",
             (Verdict::Better, Measure::Throughput) => "higher",
             (Verdict::PerhapsBetter, Measure::Throughput) => "higher, maybe only slightly",
             (Verdict::Worse, Measure::Throughput) => "lower",
@@ -209,7 +212,7 @@ impl RawEffect {
         Effect {
             base: middle(self.measure, &self.base),
             new: middle(self.measure, &self.new),
-            verdict: judged.map_or(Verdict::TooLittleData, |(_, low, high)| {
+            verdict: judged.map_or(Verdict::Inconclusive, |(_, low, high)| {
                 verdict(low, high, margin, self.measure.more_is_better())
             }),
             measure: self.measure,
@@ -229,9 +232,9 @@ fn verdict(low: f64, high: f64, margin: f64, more_is_better: bool) -> Verdict {
     let (low, high) = if more_is_better { (-high, -low) } else { (low, high) };
     // From here on, larger values are worse.
     if low.is_nan() || high.is_nan() || (low < -margin && high > margin) {
-        Verdict::TooLittleData
+        Verdict::Inconclusive
     } else if low >= -margin && high <= margin {
-        Verdict::Alike
+        Verdict::Equivalent
     } else if low > margin {
         Verdict::Worse
     } else if high < -margin {
@@ -241,7 +244,7 @@ fn verdict(low: f64, high: f64, margin: f64, more_is_better: bool) -> Verdict {
     } else if high < 0.0 {
         Verdict::PerhapsBetter
     } else {
-        Verdict::NotSeen
+        Verdict::NoDifferenceDetected
     }
 }
 
@@ -397,13 +400,13 @@ mod tests {
         for (low, high, more, less) in [
             (0.06, 0.10, Verdict::Worse, Verdict::Better),
             (0.01, 0.10, Verdict::PerhapsWorse, Verdict::PerhapsBetter),
-            (0.01, 0.04, Verdict::Alike, Verdict::Alike),
-            (-0.01, 0.04, Verdict::Alike, Verdict::Alike),
-            (-0.01, 0.10, Verdict::NotSeen, Verdict::NotSeen),
-            (-0.10, 0.10, Verdict::TooLittleData, Verdict::TooLittleData),
+            (0.01, 0.04, Verdict::Equivalent, Verdict::Equivalent),
+            (-0.01, 0.04, Verdict::Equivalent, Verdict::Equivalent),
+            (-0.01, 0.10, Verdict::NoDifferenceDetected, Verdict::NoDifferenceDetected),
+            (-0.10, 0.10, Verdict::Inconclusive, Verdict::Inconclusive),
             (-0.10, -0.06, Verdict::Better, Verdict::Worse),
-            (f64::NAN, f64::NAN, Verdict::TooLittleData, Verdict::TooLittleData),
-            (f64::NEG_INFINITY, f64::INFINITY, Verdict::TooLittleData, Verdict::TooLittleData),
+            (f64::NAN, f64::NAN, Verdict::Inconclusive, Verdict::Inconclusive),
+            (f64::NEG_INFINITY, f64::INFINITY, Verdict::Inconclusive, Verdict::Inconclusive),
         ] {
             assert_eq!(verdict(low, high, margin, false), more, "{low} {high}");
             assert_eq!(verdict(low, high, margin, true), less, "{low} {high}");
@@ -429,7 +432,7 @@ mod tests {
         for new in [run(12.0), None] {
             let effect = RawEffect::new(Measure::P95, &[precise(10.0, 0.01)], &[new]);
             let effect = effect.judge_alone();
-            assert_eq!((effect.verdict, effect.ratio), (Verdict::TooLittleData, None));
+            assert_eq!((effect.verdict, effect.ratio), (Verdict::Inconclusive, None));
             assert_eq!(effect.base, Some(10.0));
         }
     }
@@ -476,7 +479,7 @@ mod tests {
         let ratio = judge(coarse(4.0), coarse(4.0)).ratio.unwrap();
         assert!(ratio.low.unwrap() < 0.78 && ratio.high.unwrap() > 1.28, "{ratio:?}");
         let none = judge(coarse(0.0), coarse(0.0));
-        assert_eq!(none.verdict, Verdict::TooLittleData);
+        assert_eq!(none.verdict, Verdict::Inconclusive);
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! A sparse histogram of times, of which there is one per label and slice of a run.
+//! A sparse histogram of times. Each label has one histogram per slice of a run.
 
 /// Each value below this number of µs has its own bucket. Above it, each octave has half as many buckets. The relative
 /// width of a bucket is therefore at most 1/1024, as in a histogram with three significant digits.
@@ -33,8 +33,7 @@ fn lower_bound(fine: u32) -> u64 {
     (fine - (octave << FINE_BITS)) << octave
 }
 
-/// The upper bound of a bucket in ms: its largest whole µs. It represents all values in the bucket, as in the
-/// histograms of a run.
+/// The largest whole µs of a bucket, in ms. This value represents all values in the bucket, as in the histograms of a run.
 pub(super) fn upper_ms(bucket: u32, coarse: u32) -> f64 {
     (lower_bound((bucket + 1) << coarse) - 1) as f64 / 1e3
 }
@@ -178,7 +177,7 @@ mod tests {
             values.sort_unstable();
             let expected = values[rank(q, values.len() as u64) as usize - 1];
             prop_assert_eq!(left.quantile(q), Some(expected as u32));
-                        prop_assert_eq!(upper_ms(expected as u32, 0), expected as f64 / 1e3);
+            prop_assert_eq!(upper_ms(expected as u32, 0), expected as f64 / 1e3);
             left.coarsen();
             prop_assert_eq!(left.quantile(q), Some(expected as u32 >> 1));
         }

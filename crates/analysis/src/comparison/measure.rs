@@ -23,7 +23,8 @@ pub const RESAMPLES: usize = 400;
 /// Number of batches of consecutive slices. The standard error from these batches is compared with that of the bootstrap.
 const BATCHES: usize = 10;
 
-/// Minimum number of blocks in a resample. If dependence requires longer blocks, the standard error is corrected.
+/// Minimum number of blocks in a resample, which limits the length of a block. If the dependence of the slices requires longer
+/// blocks than this limit, the standard error is corrected.
 const DRAWN_MIN: f64 = 8.0;
 
 /// Block lengths are rounded up to one of these values, so that measures share resamples.
@@ -164,8 +165,8 @@ impl<'r, R: RandomSource + ?Sized> Bootstrap<'r, R> {
             self.drawn.entry(at).or_insert_with(|| Resamples::stationary(slices, length, RESAMPLES, random));
         let mut standard_error = dependence.correction * resamples.standard_error(statistic)?;
         let mut freedom = blocks - 1.0;
-        // The choice of the block length misses dependence that is weak but long. A few long batches include it, so the standard
-        // error is at least that of the batch means.
+        // The chosen block length is too short for weak correlations between distant slices. A few long batches include these
+        // correlations, so the standard error is at least that of the batch means.
         let linear = |times: &[u32]| {
             Some(influence.iter().zip(times).map(|(part, times)| part * f64::from(*times)).sum::<f64>())
         };
@@ -235,7 +236,8 @@ impl LabelSlices<'_> {
             self.cells.iter().map(|cell| (cell.sum_ns as f64 / 1e6, cell.times as f64)).collect();
         let times: u64 = self.cells.iter().map(|cell| cell.times).sum();
         let value = ratio(&parts, None).filter(|_| times >= SAMPLES_MIN)?;
-        // JMeter's elapsed time is the difference of two times rounded down to the same resolution, which is unbiased on average.
+        // JMeter's elapsed time is the difference of two clock times, both rounded down to the same resolution. The rounding
+        // errors cancel on average, so the mean has no error due to the resolution.
         Some(Measured { value, resolution: 0.0, within: ratio_within(&parts, value, times, bootstrap) })
     }
 
@@ -289,7 +291,7 @@ impl LabelSlices<'_> {
                 .zip(cumulative.all())
                 .map(|(below, all)| f64::from(*below) - q * f64::from(*all))
                 .collect();
-            // Times below the resolution count as half of it, so that the logarithm is defined.
+            // Times below half the resolution count as half the resolution, so that the logarithm of a time of 0 is defined.
             let log = |bucket: u32| upper_ms(bucket, self.coarse).max(self.tick_ms / 2.0).ln();
             bootstrap.within(&influence, n, |times| cumulative.quantile(q, times, at).map(log))
         });

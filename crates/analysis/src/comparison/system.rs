@@ -226,7 +226,7 @@ mod tests {
             kind: SubjectKind::Process,
             source: format!("process:{pid}"),
             name: name.map(str::to_owned),
-            watched_s: 60.0,
+            observed_s: 60.0,
             restarts: 0,
             disk: None,
             figures: BTreeMap::from([(FigureKind::CpuPerRequest, cpu)]),

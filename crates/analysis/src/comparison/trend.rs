@@ -39,7 +39,8 @@ pub struct TrendSettings {
     /// Changes within these margins are immaterial.
     pub margins: Margins,
     /// Minimum number of runs between two changes, before the first change, and after the last one.
-    pub least: usize,
+    #[serde(rename = "least")]
+    pub runs_min: usize,
     /// Maximum probability of a false alarm in [`RUNS_PER_RATE`] runs without a change, over all series.
     pub false_alarms: f64,
     /// Seed for breaking ties between equal values.
@@ -53,7 +54,7 @@ impl Default for TrendSettings {
             window: None,
             steady: false,
             margins: Margins::default(),
-            least: 3,
+            runs_min: 3,
             false_alarms: 0.05,
             seed: 1,
         }
@@ -137,7 +138,8 @@ pub struct TrendChange {
     /// The first run after the change, as an index into [`Trend::runs`].
     pub at: usize,
     /// The run at which the change was detected, as an index into [`Trend::runs`].
-    pub seen_at: usize,
+    #[serde(rename = "seen_at")]
+    pub detected_at: usize,
     /// An upper bound of the p-value that is valid for repeated testing, not adjusted for the number of series; `None` for a
     /// return to the level before the preceding change, which is not tested.
     pub p_value: Option<f64>,
@@ -264,7 +266,7 @@ fn caveats(
         caveats.push(ComparisonCaveat::DependentRuns { correlation });
     }
     if left_out > 0 {
-        caveats.push(ComparisonCaveat::OldRunsLeftOut { runs: left_out });
+        caveats.push(ComparisonCaveat::OldRunsExcluded { runs: left_out });
     }
     caveats.extend(
         differences(runs, &[])
@@ -309,10 +311,10 @@ fn series_of(
 ) -> Vec<TrendSeries> {
     let Some(row) = of.iter().flatten().next() else { return Vec::new() };
     let how = RankChangeSettings {
-        least: settings.least,
+        values_min: settings.runs_min,
         threshold: RUNS_PER_RATE as f64 / (settings.false_alarms * share),
     };
-    let runs_needed = values_for_change(how.threshold, how.least);
+    let runs_needed = values_for_change(how.threshold, how.values_min);
     Measure::ALL
         .into_iter()
         .map(|measure| {
@@ -370,7 +372,7 @@ fn changes(
             // If both levels are equal, the change results only from the random order of equal values.
             (before != after).then(|| TrendChange {
                 at: known[change.at].0,
-                seen_at: known[change.seen_at].0,
+                detected_at: known[change.detected_at].0,
                 p_value: change.evidence.map(|evidence| (1.0 / evidence).min(1.0)),
                 before,
                 after,

@@ -77,6 +77,8 @@ impl Cause {
             Cause::CpuSaturation => &[Cause::Steal, Cause::CpuQuota, Cause::CpuNeighbour],
             Cause::Disk => &[Cause::MemoryPressure],
             Cause::DatabaseWork => &[Cause::DatabaseLock, Cause::Disk],
+            // Slow commits hold locks for longer.
+            Cause::DatabaseLock => &[Cause::Disk],
             // The other server may be observed, too.
             Cause::SlowDependency => &[
                 Cause::Steal,
@@ -103,7 +105,6 @@ impl Cause {
             | Cause::MemoryLeak
             | Cause::GcPauses
             | Cause::NetworkLoss
-            | Cause::DatabaseLock
             | Cause::LockContention
             | Cause::MemoryBandwidth
             | Cause::Errors

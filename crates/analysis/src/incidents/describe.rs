@@ -36,7 +36,7 @@ const STALL_FACTOR: f64 = 3.0;
 const STALL_AFTER_S: f64 = 4.0;
 
 /// The searched run, from which the values are computed.
-pub(super) struct Searched<'r> {
+pub(super) struct SearchedRun<'r> {
     pub(super) total: Track,
     pub(super) labels: Vec<(&'r str, Track)>,
     pub(super) seconds: Seconds,
@@ -81,7 +81,7 @@ fn measured_label(group: &Group) -> Option<usize> {
     }
 }
 
-impl Searched<'_> {
+impl SearchedRun<'_> {
     /// Describes an incident. `all` are the seconds of all incidents; the other seconds count as usual. `None` if no value is
     /// known.
     pub(super) fn describe(&self, group: &Group, all: &[Range<u64>]) -> Option<Incident> {

@@ -12,7 +12,7 @@ pub struct Criterion {
     /// Whether the condition must be true, or means a failure if it is true.
     pub meaning: Meaning,
     /// The measured quantity.
-    pub subject: Subject,
+    pub subject: MeasuredQuantity,
     /// Whether a time is the response time or the service time; ignored for quantities that are not times.
     pub clock: MeasuredTime,
     /// The measured samples.
@@ -28,9 +28,9 @@ pub struct Criterion {
     /// End of the evaluated part, in seconds from the start of the run; `None` for the end of the run.
     pub until_s: Option<u64>,
     /// Whether a failed window stops the run.
-    pub stop: bool,
+    pub stops_run: bool,
     /// Whether a failed criterion fails the run (`as failed`) or is only reported (`as non-failed`).
-    pub fails: bool,
+    pub fails_run: bool,
     /// Whether the criterion passes if there was nothing to measure (`, if any`).
     pub passes_without_data: bool,
 }
@@ -55,7 +55,7 @@ pub enum MeasuredTime {
 
 /// The measured quantity.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Subject {
+pub enum MeasuredQuantity {
     /// Mean time (`avg-rt`).
     Mean,
     /// A percentile of the times, 0 < p ≤ 100.
@@ -92,9 +92,9 @@ pub enum Subject {
     /// Coefficient of variation of the gaps between arrivals.
     ArrivalsCov,
     /// Number of discarded arrivals of open workloads.
-    Dropped,
+    DiscardedArrivals,
     /// Number of arrivals of open workloads that waited for a free user.
-    Waited,
+    WaitedArrivals,
 }
 
 /// The measured samples.
@@ -307,19 +307,19 @@ impl Criterion {
     }
 }
 
-impl Subject {
+impl MeasuredQuantity {
     /// Whether the quantity is a time.
     #[must_use]
     pub const fn is_time(&self) -> bool {
         matches!(
             self,
-            Subject::Mean
-                | Subject::Percentile(_)
-                | Subject::Max
-                | Subject::Min
-                | Subject::Deviation
-                | Subject::Latency
-                | Subject::Connect
+            MeasuredQuantity::Mean
+                | MeasuredQuantity::Percentile(_)
+                | MeasuredQuantity::Max
+                | MeasuredQuantity::Min
+                | MeasuredQuantity::Deviation
+                | MeasuredQuantity::Latency
+                | MeasuredQuantity::Connect
         )
     }
 
@@ -328,18 +328,24 @@ impl Subject {
     pub const fn is_count(&self) -> bool {
         matches!(
             self,
-            Subject::Hits
-                | Subject::Passed
-                | Subject::Failed
-                | Subject::Codes(_)
-                | Subject::Dropped
-                | Subject::Waited
+            MeasuredQuantity::Hits
+                | MeasuredQuantity::Passed
+                | MeasuredQuantity::Failed
+                | MeasuredQuantity::Codes(_)
+                | MeasuredQuantity::DiscardedArrivals
+                | MeasuredQuantity::WaitedArrivals
         )
     }
 
     /// Whether the quantity exists only for the whole run, not for a label.
     #[must_use]
     pub const fn is_of_run(&self) -> bool {
-        matches!(self, Subject::Users | Subject::ArrivalsCov | Subject::Dropped | Subject::Waited)
+        matches!(
+            self,
+            MeasuredQuantity::Users
+                | MeasuredQuantity::ArrivalsCov
+                | MeasuredQuantity::DiscardedArrivals
+                | MeasuredQuantity::WaitedArrivals
+        )
     }
 }

@@ -18,7 +18,7 @@ pub struct Judge {
 
 /// A request to stop the run because a criterion failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StopOrder {
+pub struct ThresholdStop {
     /// The criterion, as returned by [`Criterion::portable`].
     pub text: String,
     /// The second of the run in which the criterion failed.
@@ -42,7 +42,7 @@ impl Judge {
 
     /// Evaluates the next second of the run. Seconds that are missing since the preceding call count as empty. The first time
     /// that a criterion stops the run, returns a request to stop it.
-    pub fn second(&mut self, snapshot: &Snapshot) -> Option<StopOrder> {
+    pub fn second(&mut self, snapshot: &Snapshot) -> Option<ThresholdStop> {
         let mut order = None;
         // Once every window is empty, further empty seconds have no effect.
         let longest = self.tracks.iter().map(|track| match track.criterion.window {
@@ -64,13 +64,14 @@ impl Judge {
         order.or(self.evaluate(snapshot))
     }
 
-    fn evaluate(&mut self, snapshot: &Snapshot) -> Option<StopOrder> {
+    fn evaluate(&mut self, snapshot: &Snapshot) -> Option<ThresholdStop> {
         let mut order = None;
         for (at, track) in self.tracks.iter_mut().enumerate() {
-            if track.second(snapshot) && track.criterion.stop && self.stopped_by.is_none() {
+            if track.second(snapshot) && track.criterion.stops_run && self.stopped_by.is_none() {
                 self.stopped_by = Some(at);
                 let text = track.criterion.portable();
-                order = Some(StopOrder { text, second: snapshot.second, failed: track.criterion.fails });
+                order =
+                    Some(ThresholdStop { text, second: snapshot.second, failed: track.criterion.fails_run });
             }
         }
         order

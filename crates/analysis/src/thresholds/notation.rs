@@ -7,8 +7,8 @@ mod scanner;
 use self::quantity::Quantity;
 use self::scanner::{ParseError, Reader};
 use super::criterion::{
-    Criterion, CriterionError, LabelPattern, Meaning, MeasuredSamples, MeasuredTime, Operator, Subject,
-    Window,
+    Criterion, CriterionError, LabelPattern, Meaning, MeasuredQuantity, MeasuredSamples, MeasuredTime,
+    Operator, Window,
 };
 
 /// The quantities that can be measured, for hints.
@@ -68,14 +68,20 @@ impl<'t> Reader<'t> {
         };
         let limit = self.limit(&subject, &quantity, meaning, like_k6)?;
         let rest_end = self.at;
-        if clock == MeasuredTime::Service && !(subject.is_time() || matches!(subject, Subject::Apdex { .. }))
+        if clock == MeasuredTime::Service
+            && !(subject.is_time() || matches!(subject, MeasuredQuantity::Apdex { .. }))
         {
             return Err(self.wrong(subject_at, scope_at, format!("{subject} is not a time: omit `service`")));
         }
         let upwards = matches!(comparison, Operator::More | Operator::MoreOrEqual);
         let bad_when_large = subject.is_time()
-            || matches!(subject, Subject::Failed | Subject::Dropped | Subject::Waited)
-            || matches!(&subject, Subject::Codes(pattern) if pattern.starts_with(['4', '5']));
+            || matches!(
+                subject,
+                MeasuredQuantity::Failed
+                    | MeasuredQuantity::DiscardedArrivals
+                    | MeasuredQuantity::WaitedArrivals
+            )
+            || matches!(&subject, MeasuredQuantity::Codes(pattern) if pattern.starts_with(['4', '5']));
         if meaning == Meaning::Require && explicit.is_none() && upwards && bad_when_large {
             let condition = self.text.get(subject_at..rest_end).unwrap_or_default().trim();
             let turned = if comparison == Operator::More { "<=" } else { "<" };
@@ -93,7 +99,7 @@ impl<'t> Reader<'t> {
             }
             (window, _) => window.map_or(Window::Run, |(window, _)| window),
         };
-        if subject == Subject::ArrivalsCov && matches!(window, Window::Over(_)) {
+        if subject == MeasuredQuantity::ArrivalsCov && matches!(window, Window::Over(_)) {
             let at = rest.window.map_or(rest_end, |(_, at)| at);
             let message =
                 "the CoV of a second is measured over the preceding ten seconds, and has no other windows";
@@ -123,8 +129,8 @@ impl<'t> Reader<'t> {
             window,
             after_s: rest.after_s,
             until_s: rest.until_s,
-            stop: stop && window != Window::Run,
-            fails: rest.fails,
+            stops_run: stop && window != Window::Run,
+            fails_run: rest.fails,
             passes_without_data: rest.passes_without_data,
         })
     }
@@ -151,7 +157,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses the subject. Also returns whether it is written in the notation of k6.
-    fn subject(&mut self, name: Option<&str>) -> Result<(Subject, bool), ParseError> {
+    fn subject(&mut self, name: Option<&str>) -> Result<(MeasuredQuantity, bool), ParseError> {
         let from = self.place();
         let len = self.left().find(|c: char| !(c.is_alphanumeric() || "-_.?*".contains(c)));
         let word = &self.left()[..len.unwrap_or(self.left().len())];
@@ -172,17 +178,19 @@ impl<'t> Reader<'t> {
         let is_duration = of_k6.is_none_or(|metric| metric == "http_req_duration");
         if let Some(arguments) = arguments.filter(|_| is_duration) {
             return match (lower.as_str(), arguments.as_slice()) {
-                ("p", [p]) if p.unit.is_empty() => Ok((Subject::Percentile(self.percentile(p)?), true)),
+                ("p", [p]) if p.unit.is_empty() => {
+                    Ok((MeasuredQuantity::Percentile(self.percentile(p)?), true))
+                }
                 ("apdex", [satisfied]) => {
                     let satisfied_ms = self.ms(satisfied)?;
-                    known(Subject::Apdex { satisfied_ms, tolerating_ms: 4.0 * satisfied_ms })
+                    known(MeasuredQuantity::Apdex { satisfied_ms, tolerating_ms: 4.0 * satisfied_ms })
                 }
                 ("apdex", [satisfied, tolerating]) => {
                     let (satisfied_ms, tolerating_ms) = (self.ms(satisfied)?, self.ms(tolerating)?);
                     if tolerating_ms < satisfied_ms {
                         return Err(self.wrong_from(tolerating.from, "the second limit is below the first"));
                     }
-                    known(Subject::Apdex { satisfied_ms, tolerating_ms })
+                    known(MeasuredQuantity::Apdex { satisfied_ms, tolerating_ms })
                 }
                 ("p", _) => Err(self.wrong_from(from, "a percentile is one number, as in p(95)")),
                 ("apdex", _) => {
@@ -193,9 +201,9 @@ impl<'t> Reader<'t> {
         }
         if let Some(metric) = of_k6 {
             match (metric, lower.as_str()) {
-                ("http_req_failed", "rate") => return Ok((Subject::Failed, true)),
-                ("http_reqs", "rate") => return known(Subject::Rate),
-                ("http_reqs", "count") => return known(Subject::Hits),
+                ("http_req_failed", "rate") => return Ok((MeasuredQuantity::Failed, true)),
+                ("http_reqs", "rate") => return known(MeasuredQuantity::Rate),
+                ("http_reqs", "count") => return known(MeasuredQuantity::Hits),
                 ("http_req_duration", "avg" | "min" | "max" | "med") => {}
                 _ => {
                     let message = format!("`{word}` of k6's {metric} is not measured by Busyhour");
@@ -206,34 +214,34 @@ impl<'t> Reader<'t> {
             }
         }
         let subject = match lower.as_str() {
-            "mean" | "avg" | "avg-rt" | "average" => Subject::Mean,
-            "median" | "med" => Subject::Percentile(50.0),
-            "max" => Subject::Max,
-            "min" => Subject::Min,
-            "stdev-rt" | "stdev" | "stddev" => Subject::Deviation,
-            "avg-lt" | "latency" => Subject::Latency,
-            "avg-ct" | "connect" => Subject::Connect,
-            "hits" | "samples" => Subject::Hits,
-            "rate" | "rps" | "throughput" => Subject::Rate,
-            "succ" | "success" | "successes" => Subject::Passed,
-            "fail" | "failures" | "failed" | "errors" => Subject::Failed,
-            "concurrency" | "concurr" | "users" => Subject::Users,
-            "apdex" => Subject::Apdex { satisfied_ms: APDEX_MS.0, tolerating_ms: APDEX_MS.1 },
-            "arrivals-cov" | "cov" => Subject::ArrivalsCov,
-            "dropped" => Subject::Dropped,
-            "waited" => Subject::Waited,
+            "mean" | "avg" | "avg-rt" | "average" => MeasuredQuantity::Mean,
+            "median" | "med" => MeasuredQuantity::Percentile(50.0),
+            "max" => MeasuredQuantity::Max,
+            "min" => MeasuredQuantity::Min,
+            "stdev-rt" | "stdev" | "stddev" => MeasuredQuantity::Deviation,
+            "avg-lt" | "latency" => MeasuredQuantity::Latency,
+            "avg-ct" | "connect" => MeasuredQuantity::Connect,
+            "hits" | "samples" => MeasuredQuantity::Hits,
+            "rate" | "rps" | "throughput" => MeasuredQuantity::Rate,
+            "succ" | "success" | "successes" => MeasuredQuantity::Passed,
+            "fail" | "failures" | "failed" | "errors" => MeasuredQuantity::Failed,
+            "concurrency" | "concurr" | "users" => MeasuredQuantity::Users,
+            "apdex" => MeasuredQuantity::Apdex { satisfied_ms: APDEX_MS.0, tolerating_ms: APDEX_MS.1 },
+            "arrivals-cov" | "cov" => MeasuredQuantity::ArrivalsCov,
+            "dropped" => MeasuredQuantity::DiscardedArrivals,
+            "waited" => MeasuredQuantity::WaitedArrivals,
             _ => {
                 // The code after `rc` is case-sensitive, as in `rcException`.
                 let code = word.get(2..).filter(|code| lower.starts_with("rc") && !code.is_empty());
                 if let Some(code) = code {
-                    return known(Subject::Codes(code_pattern(code)));
+                    return known(MeasuredQuantity::Codes(code_pattern(code)));
                 }
                 let percentile =
                     lower.strip_prefix('p').filter(|p| p.starts_with(|c: char| c.is_ascii_digit()));
                 let Some(percentile) = percentile else { return Err(unknown(self)) };
                 let value = percentile.parse().map_err(|_| unknown(self))?;
                 let quantity = Quantity { value, unit: "", from: from + 1 };
-                return known(Subject::Percentile(self.percentile(&quantity)?));
+                return known(MeasuredQuantity::Percentile(self.percentile(&quantity)?));
             }
         };
         Ok((subject, of_k6.is_some()))

@@ -2,7 +2,7 @@
 
 use busyhour_sample::{ArrivalsInSecond, CodeCount, Snapshot, SnapshotRow, TimeCounts};
 
-use super::criterion::{Criterion, MeasuredTime, Subject, Unit, Window};
+use super::criterion::{Criterion, MeasuredQuantity, MeasuredTime, Unit, Window};
 
 /// Counts and times of the samples in a criterion's scope.
 #[derive(Debug, Clone, Default)]
@@ -48,10 +48,10 @@ impl Tally {
             MeasuredTime::Response => &row.response,
         };
         match &criterion.subject {
-            Subject::Latency => self.sum_ns += row.latency_sum_ns,
-            Subject::Connect => self.sum_ns += row.connect_sum_ns,
-            Subject::Apdex { .. } => self.times.merge(&times.passed),
-            Subject::Codes(pattern) => {
+            MeasuredQuantity::Latency => self.sum_ns += row.latency_sum_ns,
+            MeasuredQuantity::Connect => self.sum_ns += row.connect_sum_ns,
+            MeasuredQuantity::Apdex { .. } => self.times.merge(&times.passed),
+            MeasuredQuantity::Codes(pattern) => {
                 let matches = |code: &&CodeCount| matches_pattern(pattern.as_bytes(), code.code.as_bytes());
                 self.codes += row.codes.iter().filter(matches).map(|code| code.samples).sum::<u64>();
             }
@@ -109,30 +109,30 @@ impl Tally {
         };
         let mean_ms = |sum_ns: u64| (self.samples > 0).then(|| sum_ns as f64 / self.samples as f64 / 1e6);
         match &criterion.subject {
-            Subject::Mean => self.times.mean_ms(),
-            Subject::Percentile(p) => self.times.quantile_ms(p / 100.0),
-            Subject::Max => self.times.max_ms(),
-            Subject::Min => self.times.min_ms(),
-            Subject::Deviation => self.times.deviation_ms(),
-            Subject::Latency | Subject::Connect => mean_ms(self.sum_ns),
-            Subject::Hits => Some(self.samples as f64),
-            Subject::Rate => (length_s > 0.0).then(|| self.samples as f64 / length_s),
-            Subject::Passed => counted(self.samples.saturating_sub(self.errors), self.samples),
-            Subject::Failed => counted(self.errors, self.samples),
-            Subject::Codes(_) => counted(self.codes, self.samples),
+            MeasuredQuantity::Mean => self.times.mean_ms(),
+            MeasuredQuantity::Percentile(p) => self.times.quantile_ms(p / 100.0),
+            MeasuredQuantity::Max => self.times.max_ms(),
+            MeasuredQuantity::Min => self.times.min_ms(),
+            MeasuredQuantity::Deviation => self.times.deviation_ms(),
+            MeasuredQuantity::Latency | MeasuredQuantity::Connect => mean_ms(self.sum_ns),
+            MeasuredQuantity::Hits => Some(self.samples as f64),
+            MeasuredQuantity::Rate => (length_s > 0.0).then(|| self.samples as f64 / length_s),
+            MeasuredQuantity::Passed => counted(self.samples.saturating_sub(self.errors), self.samples),
+            MeasuredQuantity::Failed => counted(self.errors, self.samples),
+            MeasuredQuantity::Codes(_) => counted(self.codes, self.samples),
             // Over the run, the value is the maximum at any time, as in the summary.
-            Subject::Users if criterion.window == Window::Run => self.users_max.map(f64::from),
-            Subject::Users => self.users.map(f64::from),
-            Subject::Apdex { satisfied_ms, tolerating_ms } => (self.samples > 0).then(|| {
+            MeasuredQuantity::Users if criterion.window == Window::Run => self.users_max.map(f64::from),
+            MeasuredQuantity::Users => self.users.map(f64::from),
+            MeasuredQuantity::Apdex { satisfied_ms, tolerating_ms } => (self.samples > 0).then(|| {
                 let satisfied = self.times.count_up_to_ms(*satisfied_ms) as f64;
                 let tolerating = self.times.count_up_to_ms(*tolerating_ms) as f64 - satisfied;
                 (satisfied + tolerating / 2.0) / self.samples as f64
             }),
-            Subject::ArrivalsCov => self.cov,
-            Subject::Dropped => {
+            MeasuredQuantity::ArrivalsCov => self.cov,
+            MeasuredQuantity::DiscardedArrivals => {
                 self.arrivals.and_then(|arrivals| counted(arrivals.dropped, arrivals.scheduled))
             }
-            Subject::Waited => {
+            MeasuredQuantity::WaitedArrivals => {
                 self.arrivals.and_then(|arrivals| counted(arrivals.waited, arrivals.scheduled))
             }
         }
@@ -163,9 +163,9 @@ impl Sliding {
         // Quantities that cannot be subtracted are computed from all seconds of the window.
         let parts = || self.seconds.iter();
         Some(match criterion.subject {
-            Subject::Max => parts().filter_map(|part| part.times.max_ms()).reduce(f64::max),
-            Subject::Min => parts().filter_map(|part| part.times.min_ms()).reduce(f64::min),
-            Subject::Users => parts().filter_map(|part| part.users).max().map(f64::from),
+            MeasuredQuantity::Max => parts().filter_map(|part| part.times.max_ms()).reduce(f64::max),
+            MeasuredQuantity::Min => parts().filter_map(|part| part.times.min_ms()).reduce(f64::min),
+            MeasuredQuantity::Users => parts().filter_map(|part| part.users).max().map(f64::from),
             _ => self.sum.value(criterion, f64::from(length)),
         })
     }

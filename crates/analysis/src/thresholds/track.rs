@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use busyhour_sample::{SampleKind, Snapshot, SnapshotRow};
 
-use super::criterion::{Criterion, MeasuredSamples, Subject, Window};
+use super::criterion::{Criterion, MeasuredQuantity, MeasuredSamples, Window};
 use super::outcome::{ThresholdResult, WorstWindow};
 use super::run_measures::RunMeasures;
 use super::tally::{Sliding, Tally};
@@ -124,8 +124,8 @@ impl Track {
             },
             passed,
             fails_run: match passed {
-                Some(passed) => !passed && criterion.fails,
-                None => !criterion.passes_without_data && criterion.fails,
+                Some(passed) => !passed && criterion.fails_run,
+                None => !criterion.passes_without_data && criterion.fails_run,
             },
             observed: state.worst.map(|worst| worst.value),
             limit: criterion.limit.value,
@@ -207,7 +207,7 @@ impl State {
         let length_s = measures.span_s.filter(|_| all).unwrap_or(self.run.seconds as f64);
         let value = match criterion.subject {
             // The CoV over the run comes from the arrival verdict.
-            Subject::ArrivalsCov => measures.arrivals_cov.filter(|_| all),
+            MeasuredQuantity::ArrivalsCov => measures.arrivals_cov.filter(|_| all),
             _ => self.run.value(criterion, length_s),
         };
         if let Some(value) = value {

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::criterion::{Criterion, Limit, Meaning, MeasuredSamples, MeasuredTime, Subject, Unit, Window};
+use super::criterion::{
+    Criterion, Limit, Meaning, MeasuredQuantity, MeasuredSamples, MeasuredTime, Unit, Window,
+};
 
 impl fmt::Display for Criterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,7 +30,7 @@ impl fmt::Display for Criterion {
         if let Some(until) = self.until_s {
             write!(f, " until {until}s")?;
         }
-        f.write_str(match (self.meaning, self.stop, self.fails) {
+        f.write_str(match (self.meaning, self.stops_run, self.fails_run) {
             (Meaning::Require, false, true) => "",
             (Meaning::Require, true, true) => ", or stop",
             (_, true, true) => ", stop as failed",
@@ -40,28 +42,28 @@ impl fmt::Display for Criterion {
     }
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for MeasuredQuantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Subject::Mean => f.write_str("mean"),
-            Subject::Percentile(p) => write!(f, "p{p}"),
-            Subject::Max => f.write_str("max"),
-            Subject::Min => f.write_str("min"),
-            Subject::Deviation => f.write_str("stdev-rt"),
-            Subject::Latency => f.write_str("avg-lt"),
-            Subject::Connect => f.write_str("avg-ct"),
-            Subject::Hits => f.write_str("hits"),
-            Subject::Rate => f.write_str("rate"),
-            Subject::Passed => f.write_str("succ"),
-            Subject::Failed => f.write_str("fail"),
-            Subject::Codes(pattern) => write!(f, "rc{pattern}"),
-            Subject::Users => f.write_str("concurrency"),
-            Subject::Apdex { satisfied_ms, tolerating_ms } => {
+            MeasuredQuantity::Mean => f.write_str("mean"),
+            MeasuredQuantity::Percentile(p) => write!(f, "p{p}"),
+            MeasuredQuantity::Max => f.write_str("max"),
+            MeasuredQuantity::Min => f.write_str("min"),
+            MeasuredQuantity::Deviation => f.write_str("stdev-rt"),
+            MeasuredQuantity::Latency => f.write_str("avg-lt"),
+            MeasuredQuantity::Connect => f.write_str("avg-ct"),
+            MeasuredQuantity::Hits => f.write_str("hits"),
+            MeasuredQuantity::Rate => f.write_str("rate"),
+            MeasuredQuantity::Passed => f.write_str("succ"),
+            MeasuredQuantity::Failed => f.write_str("fail"),
+            MeasuredQuantity::Codes(pattern) => write!(f, "rc{pattern}"),
+            MeasuredQuantity::Users => f.write_str("concurrency"),
+            MeasuredQuantity::Apdex { satisfied_ms, tolerating_ms } => {
                 write!(f, "apdex({satisfied_ms}ms, {tolerating_ms}ms)")
             }
-            Subject::ArrivalsCov => f.write_str("arrivals-cov"),
-            Subject::Dropped => f.write_str("dropped"),
-            Subject::Waited => f.write_str("waited"),
+            MeasuredQuantity::ArrivalsCov => f.write_str("arrivals-cov"),
+            MeasuredQuantity::DiscardedArrivals => f.write_str("dropped"),
+            MeasuredQuantity::WaitedArrivals => f.write_str("waited"),
         }
     }
 }

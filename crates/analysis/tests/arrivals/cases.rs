@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use busyhour_analysis::arrivals::{
-    ArrivalContext, ArrivalMark, Finding, LatenessTally, RequestedProcess, Resolution, SameUserGaps,
+    ArrivalContext, ArrivalRating, Finding, LatenessTally, RequestedProcess, Resolution, SameUserGaps,
     TallySettings, judge,
 };
 use busyhour_stats::Decision;
@@ -63,7 +63,7 @@ fn a_rate_step_is_part_of_the_verdict() {
     }
     let found = verdict(&in_milliseconds(&rate_step(1)), Resolution::Millisecond, RequestedProcess::Unknown);
     insta::assert_snapshot!(found.line, @"Arrivals: 305.8/s: Poisson in 7.5 of 19 s (CoV 1.02 ± 0.06, 1,518 arrivals); the rate varied from about 190 to 620/s");
-    assert_eq!(found.mark(), ArrivalMark::Warning("the rate varied"));
+    assert_eq!(found.mark(), ArrivalRating::Warning("the rate varied"));
     insta::assert_snapshot!(found.caveats[0].message, @"gaps and counts were judged only in the 7.5 s of 19 s in which the rate was steady");
 }
 
@@ -86,7 +86,7 @@ fn a_period_of_users_is_found_in_a_log_and_attributed_to_their_timer() {
     for seed in 0..5 {
         let log = in_milliseconds(&periodic(100, 0.25, 24_000, seed));
         let found = verdict(&log, Resolution::Millisecond, RequestedProcess::Unknown);
-        assert_eq!(found.finding, Finding::Repeats, "{seed}: {}", found.line);
+        assert_eq!(found.finding, Finding::PeriodicStarts, "{seed}: {}", found.line);
         let repetition = found.observed.repetition.unwrap();
         assert!((repetition.period_s - 0.25).abs() < 1e-3, "{repetition:?}");
     }
@@ -100,7 +100,7 @@ fn a_period_of_users_is_found_in_a_log_and_attributed_to_their_timer() {
     let found = judge(observed, closed, &context);
     insta::assert_snapshot!(found.line, @"Arrivals: 400.1/s, CoV 1.021 ± 0.005: closed load of 100 users: the same starts every 250 ms, paced by the plan's Constant Throughput Timer");
     insta::assert_snapshot!(found.advice.clone().unwrap(), @"for independent users: --ignore-rate-timers --arrivals 'poisson(400/s) for TIME' (one arrival is a whole session)");
-    assert_eq!(found.mark(), ArrivalMark::Neutral("closed load of 100 users".into()));
+    assert_eq!(found.mark(), ArrivalRating::Neutral("closed load of 100 users".into()));
     assert_eq!(found.caveats, []);
 }
 
@@ -171,7 +171,7 @@ fn a_closed_load_that_started_late_is_marked() {
     let observed = observe(&poisson(400.0, 10_000, 1), TallySettings::default());
     let found = judge(observed, CLOSED, &context);
     insta::assert_snapshot!(found.line, @"Arrivals: 401.8/s, CoV 1.01 ± 0.02: closed load of 100 users, started later than the plan asks (49.5 ms at p99): like independent users up to 10 ms");
-    assert_eq!(found.mark(), ArrivalMark::Warning("started later than the plan asks"));
+    assert_eq!(found.mark(), ArrivalRating::Warning("started later than the plan asks"));
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_poisson_schedule_that_was_not_delivered_is_reported() {
     // The generator runs for 1 ms of every 10 ms.
     let busy: Vec<u64> = schedule.iter().map(|at| at.div_ceil(10_000_000) * 10_000_000).collect();
     insta::assert_snapshot!(judged(&busy).line, @"Arrivals: 301.4/s, CoV 1.53 ± 0.02: Poisson was requested and scheduled (CoV 1.01), and not delivered: CoV 1.53, dispersion 3.69 over 1 ms, expected 0.79 to 1.28");
-    assert_eq!(judged(&busy).mark(), ArrivalMark::Warning("not as requested"));
+    assert_eq!(judged(&busy).mark(), ArrivalRating::Warning("not as requested"));
     // One arrival in twenty is missing.
     let mut at = 0;
     let fewer: Vec<u64> = schedule
@@ -212,7 +212,7 @@ fn a_schedule_that_is_even_by_chance_is_judged_by_its_delivery() {
     let planned = observe(&schedule, TallySettings::default());
     let context = ArrivalContext { schedule: Some(&planned), ..ArrivalContext::default() };
     let found = judge(planned.clone(), RequestedProcess::Poisson, &context);
-    assert_eq!(found.mark(), ArrivalMark::Good("as requested"));
+    assert_eq!(found.mark(), ArrivalRating::Good("as requested"));
     insta::assert_snapshot!(found.line, @"Arrivals: 298.6/s, CoV 0.99 ± 0.03: Poisson, as scheduled; this seed's schedule is more even than most over 0.1 s (dispersion 0.69)");
 }
 

@@ -65,7 +65,7 @@ fn a_timer_with_a_resolution_of_a_millisecond_is_detected() {
         })
         .collect();
     let found = verdict(&all, Resolution::Nanosecond, RequestedProcess::Poisson);
-    assert_eq!(found.finding, Finding::Repeats, "{}", found.line);
+    assert_eq!(found.finding, Finding::PeriodicStarts, "{}", found.line);
     insta::assert_snapshot!(found.line, @"Arrivals: 1,004.0/s, CoV 1.08 ± 0.01: in steps of 1 ms, as with a timer of this resolution");
 }
 

@@ -106,7 +106,7 @@ fn bursty_arrivals_differ_at_every_scale() {
     let found = judge(schedule.clone(), RequestedProcess::Bursty, &context);
     insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: bursty, as requested");
     let found = judge(schedule.clone(), RequestedProcess::Bursty, &ArrivalContext::default());
-    insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: inconclusive: bursty without its schedule to compare with");
+    insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: inconclusive: bursty was requested, but there is no schedule to compare with");
 }
 
 /// Poisson arrivals whose rate grows from 0 to `peak_per_s` in `length_s`, by inversion of Λ(t) = peak·t²/(2·length).

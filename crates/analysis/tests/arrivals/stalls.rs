@@ -86,7 +86,7 @@ fn an_open_load_with_a_stall_is_as_requested_except_for_the_stall() {
     let advice = &found.caveats[0].advice;
     assert!(advice.contains("system under test") && !advice.contains("cores"), "{advice}");
     // With the stall, the interval would be so wide that a longer run would not help.
-    let ignored = settings.with_stall_rule(StallRule::Ignore);
+    let ignored = settings.with_stall_rule(StallRule::NoStalls);
     let found = judge(observe(&stamps, ignored), RequestedProcess::Poisson, &ArrivalContext::default());
     assert!(!found.line.contains("run for"), "{}", found.line);
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use busyhour_analysis::LogWindow;
-use busyhour_capacity::{LogOfPages, PageMap, measure_pages};
+use busyhour_capacity::{MeasuredWebLoad, PageMap, measure_pages};
 use busyhour_queueing::web_users::WebLoad;
 use clap::Args;
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ pub(crate) fn main(args: &UsersArgs) -> Exit {
     Exit::Completed
 }
 
-fn as_text(all: &[LogOfPages], map: &PageMap, args: &UsersArgs) -> String {
+fn as_text(all: &[MeasuredWebLoad], map: &PageMap, args: &UsersArgs) -> String {
     let mut out = format!(
         "Real users N' = λ(R + Z') that generate the measured load, λ in pages/s{}\n",
         if args.compat_rounding { "; λ and R rounded to two digits" } else { "" }
@@ -114,7 +114,7 @@ fn as_text(all: &[LogOfPages], map: &PageMap, args: &UsersArgs) -> String {
 }
 
 fn table(
-    all: &[LogOfPages],
+    all: &[MeasuredWebLoad],
     args: &UsersArgs,
     response: &str,
     response_s: impl Fn(&WebLoad) -> Option<f64>,
@@ -124,7 +124,7 @@ fn table(
     heading.extend(args.think.iter().map(|think_s| format!("Z'={think_s} s")));
     let mut table = Columns::new(1, &heading.iter().map(String::as_str).collect::<Vec<_>>());
     let unavailable = || "unknown".to_owned();
-    for LogOfPages { path, load, .. } in all {
+    for MeasuredWebLoad { path, load, .. } in all {
         let mut row = vec![
             path.display().to_string(),
             format!("{:.2}", load.objects_per_s),
@@ -141,8 +141,8 @@ fn table(
     table.render()
 }
 
-fn as_json(all: &[LogOfPages], args: &UsersArgs) -> String {
-    let log = |measured: &LogOfPages| {
+fn as_json(all: &[MeasuredWebLoad], args: &UsersArgs) -> String {
+    let log = |measured: &MeasuredWebLoad| {
         let load = &measured.load;
         let users: Vec<Value> = args
             .think

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use busyhour_capacity::numbers::{figure_or_dash, ms};
 use busyhour_capacity::{
-    Answer, ModelFile, NoResult, Point, ResultValue, Vary, WhatIf, WhatIfError, WhatIfResults, vary,
+    ModelFile, ModelResult, NoResult, Point, ResultValue, Vary, WhatIf, WhatIfError, WhatIfResults, vary,
 };
 use busyhour_queueing::solve::SolveSettings;
 use busyhour_report::{PlotLine, TerminalPlot, what_if_html};
@@ -150,7 +150,7 @@ fn refuse(error: &WhatIfError) -> Exit {
 
 /// The tables and plots of the points.
 fn text(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> String {
-    let solved: Vec<&Answer> = points.iter().filter_map(|point| point.result.as_ref().ok()).collect();
+    let solved: Vec<&ModelResult> = points.iter().filter_map(|point| point.result.as_ref().ok()).collect();
     let Some(first) = solved.first() else { return String::new() };
     let mut out = format!("{}\n", model.title());
     let mut methods: Vec<&str> = solved.iter().map(|answer| answer.method.as_str()).collect();
@@ -181,7 +181,7 @@ fn text(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> String {
     out
 }
 
-fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String {
+fn classes_table(args: &WhatIfArgs, points: &[Point], first: &ModelResult) -> String {
     let is_single = first.classes.len() == 1;
     let named = |what: &str, class: &str| if is_single { what.to_owned() } else { format!("{what} {class}") };
     let mut heading: Vec<String> = args.vary.iter().map(|vary| vary.short().to_owned()).collect();
@@ -235,7 +235,7 @@ fn shown(value: Option<ResultValue>, factor: f64) -> String {
     value.map_or_else(|| "–".into(), |value| value.times(factor).text())
 }
 
-fn stations_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String {
+fn stations_table(args: &WhatIfArgs, points: &[Point], first: &ModelResult) -> String {
     let mut heading: Vec<String> = args.vary.iter().map(|vary| vary.short().to_owned()).collect();
     for station in &first.stations {
         if station.has_servers {
@@ -267,7 +267,7 @@ fn leading_number(text: &str) -> Option<f64> {
 }
 
 /// Plots of X and R over the first parameter. Each combination of the other parameters and each class has a line.
-fn plots(args: &WhatIfArgs, points: &[Point], first: &Answer) -> Vec<TerminalPlot> {
+fn plots(args: &WhatIfArgs, points: &[Point], first: &ModelResult) -> Vec<TerminalPlot> {
     let is_single = first.classes.len() == 1;
     let mut throughput: Vec<PlotLine> = Vec::new();
     let mut response: Vec<PlotLine> = Vec::new();
@@ -333,7 +333,7 @@ fn model_json(args: &WhatIfArgs, WhatIfResults { model, points }: &WhatIfResults
                 })
                 .collect();
             let mut reported = json!({ "values": values });
-            if let (Some(reported), Ok(Answer { json: Value::Object(found), .. })) =
+            if let (Some(reported), Ok(ModelResult { json: Value::Object(found), .. })) =
                 (reported.as_object_mut(), &point.result)
             {
                 reported.extend(found.clone());

@@ -1,6 +1,6 @@
 //! Converts the points of a what-if analysis to the data of its page.
 
-use busyhour_capacity::{Answer, Point, ResultValue, Vary, WhatIfResults};
+use busyhour_capacity::{ModelResult, Point, ResultValue, Vary, WhatIfResults};
 use busyhour_report::{
     WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
 };
@@ -40,7 +40,7 @@ fn point(point: &Point) -> WhatIfPoint {
     WhatIfPoint { values: point.values.clone(), found }
 }
 
-fn found(answer: &Answer) -> WhatIfFound {
+fn found(answer: &ModelResult) -> WhatIfFound {
     let value =
         |value: Option<ResultValue>| value.map(|ResultValue { value, half }| WhatIfValue { value, half });
     let classes = answer

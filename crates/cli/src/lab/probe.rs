@@ -92,12 +92,11 @@ fn summary(record: &ProbeRecord) -> String {
     };
     let mut out = format!(
         "{} requests on {} connections in {span_s:.3} s\n",
-        stamps.len() as u64 + record.stamps_not_kept,
+        stamps.len() as u64 + record.stamps_omitted,
         record.connections
     );
-    if record.stamps_not_kept > 0 {
-        out +=
-            &format!("the arrival times of the last {} requests were not stored\n", record.stamps_not_kept);
+    if record.stamps_omitted > 0 {
+        out += &format!("the arrival times of the last {} requests were not stored\n", record.stamps_omitted);
     }
     let gaps = GapStatistics::of_stamps(stamps);
     let (Some(rate), Some(cov)) = (gaps.rate(), gaps.coefficient_of_variation()) else {

@@ -171,7 +171,7 @@ fn count(args: &LogsArgs, settings: &Settings) -> Result<Counted, LogsError> {
         [] => None,
         paths => {
             let baseline = ReadLogs { time: CountedTime::WHOLE, ..read }.count(paths)?;
-            let comparison = compare(&baseline.counts, &log.counts, Exposure::Seconds)?;
+            let comparison = compare(&baseline.counts, &log.counts, Exposure::RunLength)?;
             Some((baseline, comparison))
         }
     };

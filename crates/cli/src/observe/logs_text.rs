@@ -147,7 +147,7 @@ fn listed(title: &str, differences: &[Difference], comparison: &LogComparison) -
         return String::new();
     }
     let (per, unit) = match comparison.exposure {
-        Exposure::Seconds => (60.0, "/min"),
+        Exposure::RunLength => (60.0, "/min"),
         Exposure::Requests { .. } => (1.0, "/request"),
     };
     let headings =

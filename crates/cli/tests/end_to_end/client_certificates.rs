@@ -25,14 +25,14 @@ fn requests_with_a_client_certificate_succeed_and_others_fail() {
     room.run_line(&line).expect(0);
     let refused = &rows(&room.read("out.jtl"))[0];
     assert_eq!(refused["success"], "false", "{refused:?}");
-    assert!(server.take_record().is_empty(), "the server received no request");
+    assert!(server.take_requests().is_empty(), "the server received no request");
     room.run_line(&format!(
         "{line} -Djavax.net.ssl.keyStore={STORE} -Djavax.net.ssl.keyStorePassword=secret"
     ))
     .expect(0);
     let admitted = &rows(&room.read("out.jtl"))[0];
     assert_eq!(admitted["success"], "true", "{admitted:?}");
-    assert_eq!(server.take_record().len(), 1);
+    assert_eq!(server.take_requests().len(), 1);
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn failed_samples_do_not_change_the_exit_code() {
     // A run directory is never overwritten.
     let again = room.run(["run", "plan.jmx", "-J", &format!("PORT={port}"), "--dir", "here"]).expect(1);
     again.reports(&["here already contains a run"]);
-    assert_eq!(server.take_record().len(), 2);
+    assert_eq!(server.take_requests().len(), 2);
 }
 
 #[test]
@@ -89,10 +89,10 @@ fn unsupported_elements_can_be_skipped() {
     room.file("plan.jmx", plan(&group("1", "1", &steps)));
     let line = format!("run plan.jmx -JPORT={}", server.port());
     room.run_line(&line).expect(3).reports(&["FTPSampler", "--allow-unsupported"]);
-    assert!(server.take_record().is_empty() && !room.has_run_dir());
+    assert!(server.take_requests().is_empty() && !room.has_run_dir());
     let ended = room.run_line(&format!("{line} --allow-unsupported")).expect(0);
     ended.reports(&["FTPSampler"]).prints(&["Caveats", "FTPSampler", "1 request"]);
-    assert_eq!(server.take_record().len(), 1);
+    assert_eq!(server.take_requests().len(), 1);
     assert!(room.manifest().notes.iter().any(|note| note.message.contains("FTPSampler")));
 }
 
@@ -110,7 +110,7 @@ fn properties_come_from_files_and_flags() {
         "run plan.jmx -p base.properties -q more.properties -q last.properties -Jd=flag -JPORT={port}"
     );
     room.run_line(&line).expect(0);
-    assert_eq!(server.take_record()[0].request.target(), "/base/more/last/flag/e");
+    assert_eq!(server.take_requests()[0].request.target(), "/base/more/last/flag/e");
 }
 
 #[test]

@@ -12,8 +12,8 @@ use busyhour_analysis::{Caveat, Summary};
 use busyhour_live::LiveRun;
 use busyhour_queueing::fit::{CapacityFit, CapacityModel, FitSettings, LoadPoint};
 use busyhour_record::{
-    MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, Recorder, RecorderConfig, ResultFileConfig,
-    RunDir, SampleFilter, SaveConfig,
+    MANIFEST_VERSION, Machine, Manifest, PlanFile, Recorder, RecorderConfig, ResultFileConfig, RunDir,
+    RunOutcome, SampleFilter, SaveConfig,
 };
 use busyhour_report::numbers::{duration, ms, percent, rate, thousands};
 use busyhour_report::{Look, RunShow, Written, capacity_html, comparison_html, end_of_run, html_report};
@@ -225,7 +225,7 @@ fn record(dir: &Path, load: &Load, xml: bool) -> PathBuf {
     drop(writer);
     let totals = recorder.finish();
     let sessions = load.arrivals.len() as u64;
-    manifest.outcome = Some(Outcome {
+    manifest.outcome = Some(RunOutcome {
         end: RunEnd::Completed,
         duration_ns: last + 900_000_000,
         users_started: load.users.iter().filter(|(_, change)| *change > 0).count() as u64,
@@ -235,7 +235,7 @@ fn record(dir: &Path, load: &Load, xml: bool) -> PathBuf {
             ..busyhour_sample::ArrivalCounts::default()
         }),
         recorder_events: totals.events.clone(),
-        ..Outcome::default()
+        ..RunOutcome::default()
     });
     dir.write_manifest(&manifest).unwrap();
     dir.path().to_owned()

@@ -29,7 +29,7 @@ impl Bench {
     }
 
     fn targets(&self) -> Vec<String> {
-        self.server.take_record().iter().map(|received| received.request.target()).collect()
+        self.server.take_requests().iter().map(|received| received.request.target()).collect()
     }
 }
 

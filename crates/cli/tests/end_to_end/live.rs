@@ -20,7 +20,7 @@ fn page_of(running: &Running) -> LivePageClient {
 }
 
 fn send_command(page: &LivePageClient, body: &str) {
-    let answer = page.order(body).unwrap();
+    let answer = page.send_command(body).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "), "{body}: {answer}");
 }
 
@@ -52,9 +52,9 @@ fn changes_from_the_page_take_effect_and_are_recorded() {
     for head in
         ["GET / HTTP/1.1", "GET /events?token=0 HTTP/1.1", "POST /order HTTP/1.1\r\nX-Busyhour-Token: 1"]
     {
-        assert!(page.ask(head, r#"{"order":"stop"}"#).unwrap().starts_with("HTTP/1.1 403 "), "{head}");
+        assert!(page.request(head, r#"{"order":"stop"}"#).unwrap().starts_with("HTTP/1.1 403 "), "{head}");
     }
-    let html = page.ask(&format!("GET /?token={} HTTP/1.1", page.token), "").unwrap();
+    let html = page.request(&format!("GET /?token={} HTTP/1.1", page.token), "").unwrap();
     assert!(html.contains("poisson(300/s) for 1h") && html.contains("id=\"rate-form\""));
     let mut events = page.events().unwrap();
     let first = until(&mut events, "a request has completed", |_, status| completed(status) > 0);
@@ -72,7 +72,7 @@ fn changes_from_the_page_take_effect_and_are_recorded() {
     send_command(&page, r#"{"order":"resume"}"#);
     let before = until(&mut events, "the run continues", |_, status| status["state"] == "running");
     until(&mut events, "more requests have completed", |_, status| completed(status) > completed(&before));
-    assert!(page.order(r#"{"order":"rate","factor":0}"#).unwrap().starts_with("HTTP/1.1 409 "));
+    assert!(page.send_command(r#"{"order":"rate","factor":0}"#).unwrap().starts_with("HTTP/1.1 409 "));
     send_command(&page, r#"{"order":"stop"}"#);
     let end = until(&mut events, "the run has ended", |name, _| name == "end");
     assert_eq!(end["state"], "ended");
@@ -113,7 +113,7 @@ fn closed_loads_can_be_paused_but_their_rate_cannot_be_changed() {
     let page = page_of(&running);
     let mut events = page.events().unwrap();
     until(&mut events, "a request has completed", |_, status| completed(status) > 0);
-    let refused = page.order(r#"{"order":"rate","factor":2}"#).unwrap();
+    let refused = page.send_command(r#"{"order":"rate","factor":2}"#).unwrap();
     assert!(refused.starts_with("HTTP/1.1 409 ") && refused.contains("--arrivals"), "{refused}");
     send_command(&page, r#"{"order":"pause"}"#);
     until(&mut events, "no request is sent", |name, status| {

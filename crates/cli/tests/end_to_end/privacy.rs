@@ -91,7 +91,7 @@ fn secrets_on_the_command_line_are_not_stored() {
     assert_eq!(manifest["properties"]["USERS"], "5");
     assert_eq!(manifest["properties"]["busyhour.request.header.x-custom"], "[redacted]");
     // The request contained all secrets.
-    let request = server.take_record().remove(0).request;
+    let request = server.take_requests().remove(0).request;
     let head = format!("{}{}", request.target(), String::from_utf8_lossy(&request.headers.concat()));
     for secret in ["Bearer SECRET2", "X-Custom: SECRET3", "a=SECRET4", "token=SECRET8", "signature=SECRET9"] {
         assert!(head.contains(secret), "{secret}: {head}");
@@ -132,6 +132,6 @@ fn the_plan_of_a_url_is_repeated_with_the_values_of_its_properties() {
     room.file("values.properties", "busyhour.request.header.x-custom=SECRET5\n");
     room.run(["run", "first/plan.jmx", "-q", "values.properties", "--dir", "again"]).expect(0);
     assert!(!room.read("again/run.json").contains("SECRET5"));
-    let last = server.take_record().pop().unwrap().request;
+    let last = server.take_requests().pop().unwrap().request;
     assert_eq!(last.header("x-custom").as_deref(), Some("SECRET5"));
 }

@@ -57,7 +57,7 @@ fn a_websocket_is_closed_with_its_user_without_a_close_frame() {
     );
     room.run_line(&format!("run plan.jmx -l out.jtl -JPORT={}", waiting.port())).expect(0);
     let lines: Vec<_> = peer
-        .take_record()
+        .take_requests()
         .iter()
         .map(|received| String::from_utf8_lossy(&received.request.line).into_owned())
         .collect();

@@ -39,7 +39,7 @@ fn string(name: &str, value: &str) -> String {
 }
 
 #[test]
-fn the_properties_that_a_plan_reads_are_known_unless_it_can_compose_their_names() {
+fn property_reads_are_listed_unless_the_plan_computes_property_names() {
     let reads = |path: &str, elements: &str| {
         let (plan, _) =
             busyhour_plan::parse(plan(&string("HTTPSampler.path", path), elements).as_bytes(), "plan.jmx");
@@ -77,7 +77,7 @@ fn property_names_that_no_element_has_are_reported() {
           `HTTPsampler.Arguments`?"
         ]
     );
-    // Names of other families may be those of plugins.
+    // A name with an unknown prefix, such as `Mine.`, may be a property of a plugin.
     let right = string("HTTPSampler.path", "/")
         + &string("Mine.path", "/")
         + &string("HTTPSampler.encoded_path", "/");
@@ -96,7 +96,7 @@ fn invalid_booleans_are_reported() {
     for text in ["true", "FALSE", ""] {
         assert_eq!(warnings(&boolean(text), ""), [""; 0], "{text}");
     }
-    assert_eq!(warnings(&boolean(" true"), "").len(), 1, "JMeter reads this as false, too");
+    assert_eq!(warnings(&boolean(" true"), "").len(), 1, "JMeter reads ` true` as false");
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub const STAMPS_VERSION: u32 = 1;
 /// # wall_minus_monotonic_ns_end 1763772995000000312
 /// # requests 3
 /// # connections 1
-/// # stamps_not_kept 0
+/// # stamps_omitted 0
 /// 81000000000
 /// 81000995000
 /// 81002011000
@@ -29,7 +29,7 @@ pub struct ProbeRecord {
     /// The arrival time of each request in nanoseconds of the system's monotonic clock, in ascending order.
     pub stamps_ns: Vec<u64>,
     /// Number of further stamps that were not retained because of [`STAMPS_MAX`].
-    pub stamps_not_kept: u64,
+    pub stamps_omitted: u64,
     /// The number of complete requests, which is less than the number of stamps if requests were aborted.
     pub requests: u64,
     /// Number of connections that were accepted.
@@ -62,7 +62,7 @@ impl ProbeRecord {
         if self.stamps_ns.len() < STAMPS_MAX {
             self.stamps_ns.push(at_ns);
         } else {
-            self.stamps_not_kept += 1;
+            self.stamps_omitted += 1;
         }
     }
 
@@ -76,7 +76,7 @@ impl ProbeRecord {
         writeln!(out, "# wall_minus_monotonic_ns_end {}", self.wall_minus_monotonic_ns_end)?;
         writeln!(out, "# requests {}", self.requests)?;
         writeln!(out, "# connections {}", self.connections)?;
-        writeln!(out, "# stamps_not_kept {}", self.stamps_not_kept)?;
+        writeln!(out, "# stamps_omitted {}", self.stamps_omitted)?;
         self.stamps_ns.iter().try_for_each(|stamp| writeln!(out, "{stamp}"))
     }
 }

@@ -179,7 +179,7 @@ macro_rules! entity {
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         pub(super) struct $name {
             $(pub(super) $field: Option<$kind>,)*
-            $(#[serde(default)] #[allow(dead_code, reason = "may be sent, is computed by the shop")] $ignored: IgnoredAny,)*
+            $(#[serde(default)] #[allow(dead_code, reason = "clients may send it, but the shop computes it")] $ignored: IgnoredAny,)*
         }
     };
 }

@@ -11,7 +11,7 @@ use busyhour_program::locks::Lock;
 use busyhour_program::run::LogLevel;
 use busyhour_program::user::StateId;
 
-use super::held_locks::{Held, Hold, Waits};
+use super::held_locks::{Held, Hold, LockWait};
 use super::{Entry, Walk};
 
 impl<P> Walk<'_, P> {
@@ -45,7 +45,7 @@ impl<P> Walk<'_, P> {
             None => match Arc::clone(&lock).try_lock_owned() {
                 Ok(guard) => Hold { lock, _guard: Arc::new(guard) },
                 Err(_) => {
-                    self.place.waits = Some(Box::new(Waits { lock, got: None }));
+                    self.place.waits = Some(Box::new(LockWait { lock, got: None }));
                     return Entry::Wait;
                 }
             },
@@ -58,7 +58,7 @@ impl<P> Walk<'_, P> {
     fn held(&mut self, lock: &Lock) -> Option<Hold> {
         let sections: Vec<StateId> = self.group.sections().collect();
         sections.into_iter().find_map(|section| {
-            let held = self.user.peek_state::<Held>(section)?;
+            let held = self.user.existing_state::<Held>(section)?;
             held.iter().find(|hold| Arc::ptr_eq(&hold.lock, lock)).cloned()
         })
     }

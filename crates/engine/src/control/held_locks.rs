@@ -20,13 +20,13 @@ pub(super) type Held = Vec<Hold>;
 
 /// A walk that waits for a lock.
 #[derive(Debug)]
-pub(crate) struct Waits {
+pub(crate) struct LockWait {
     pub(super) lock: Lock,
     /// The lock, once the user has obtained it.
     pub(super) got: Option<Hold>,
 }
 
-impl Waits {
+impl LockWait {
     /// Waits until the lock is free and takes it.
     pub(crate) async fn acquire(&mut self) {
         let guard = Arc::clone(&self.lock).lock_owned().await;
@@ -41,7 +41,7 @@ pub(crate) fn leave_section(section: &CriticalSection, user: &mut UserState) {
 
 /// Releases the locks that a user holds through a section.
 pub(crate) fn release(section: StateId, user: &mut UserState) {
-    if let Some(held) = user.peek_state::<Held>(section) {
+    if let Some(held) = user.existing_state::<Held>(section) {
         held.clear();
     }
 }

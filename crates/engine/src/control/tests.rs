@@ -10,7 +10,9 @@ use busyhour_program::variables::Names;
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{Act, Fake, Node, Script, always, group, leaf, lone_user, looped, shared_with, still};
+use crate::testing::{
+    Act, Fake, Node, Script, always, group, leaf, lone_user, looped, run_with_stopped_clock, shared_with,
+};
 
 #[derive(Debug)]
 struct Fixed(bool);
@@ -48,8 +50,11 @@ fn walked(group: &Group<Fake>, user: &mut UserState, most: usize) -> (Vec<String
 }
 
 fn labels(loops: &str, nodes: Vec<Node>) -> String {
-    let (labels, over) =
-        walked(&group(1, loops, nodes, &script()), &mut lone_user(&still(&Clock::manual(0)), 0), 10_000);
+    let (labels, over) = walked(
+        &group(1, loops, nodes, &script()),
+        &mut lone_user(&run_with_stopped_clock(&Clock::manual(0)), 0),
+        10_000,
+    );
     assert!(over, "the walk ends");
     labels.join(" ")
 }
@@ -325,7 +330,7 @@ proptest! {
         number in 0_u32..5,
     ) {
         let group = group(1, "-1", plan.iter().map(Wild::node).collect(), &script());
-        let mut user = lone_user(&still(&Clock::manual(0)), number);
+        let mut user = lone_user(&run_with_stopped_clock(&Clock::manual(0)), number);
         for (name, value) in [("in_1", "a"), ("in_2", "b"), ("in1", "c"), (LAST_SAMPLE_OK, "true")] {
             user.variables.set(name, value);
         }
@@ -370,7 +375,7 @@ fn interleave_takes_turns_and_users_begin_with_different_children() {
     assert_eq!(labels("4", vec![inner(interleave(), nodes()), leaf("-")]), "a - b - c - a -");
     let kind = ControllerKind::Interleave { use_sub_controllers: false, across_users: true };
     let group = group(3, "3", vec![inner(kind, nodes())], &script());
-    let shared = still(&Clock::manual(0));
+    let shared = run_with_stopped_clock(&Clock::manual(0));
     let of = |number| walked(&group, &mut lone_user(&shared, number), 100).0.join(" ");
     assert_eq!([of(0), of(1), of(2), of(3)], ["a b c", "b c a", "c a b", "a b c"]);
 }
@@ -421,7 +426,7 @@ fn throughput_controllers_count_over_all_users() {
     ] {
         let kind = ControllerKind::Throughput { amount, per_user: false, shared: Arc::default() };
         let group = group(4, "10", vec![inner(kind, vec![leaf("x")]), leaf("-")], &script());
-        let shared = still(&Clock::manual(0));
+        let shared = run_with_stopped_clock(&Clock::manual(0));
         let mut places: Vec<_> = (0..4).map(|_| UserPosition::new(group.controllers.len())).collect();
         let mut users: Vec<_> = (0..4).map(|number| lone_user(&shared, number)).collect();
         for (place, user) in places.iter_mut().zip(&mut users) {
@@ -496,7 +501,7 @@ fn for_each_ends_at_the_first_missing_variable() {
             separator: true,
         };
         let group = group(1, "2", vec![inner(kind, vec![leaf("a")]), leaf("-")], &script());
-        let mut user = lone_user(&still(&Clock::manual(0)), 0);
+        let mut user = lone_user(&run_with_stopped_clock(&Clock::manual(0)), 0);
         for (name, value) in values {
             user.variables.set(name, value);
         }
@@ -527,7 +532,7 @@ fn an_empty_endless_loop_yields_its_core() {
     let never = ControllerKind::If { condition: Box::new(Fixed(false)), evaluate_all: false };
     let plan = vec![inner(kind, vec![inner(never, vec![leaf("a")])])];
     let group = group(1, "1", plan, &script());
-    let mut user = lone_user(&still(&Clock::manual(0)), 0);
+    let mut user = lone_user(&run_with_stopped_clock(&Clock::manual(0)), 0);
     let mut place = UserPosition::new(group.controllers.len());
     Walk::new(&group, &mut place, &mut user).initialize(ROOT);
     for _ in 0..3 {
@@ -545,7 +550,7 @@ fn a_walk_depends_only_on_the_user_s_number_and_the_seed() {
         ]
     };
     let group = group(3, "30", nodes(), &script());
-    let shared = still(&Clock::manual(0));
+    let shared = run_with_stopped_clock(&Clock::manual(0));
     let of = |number| walked(&group, &mut lone_user(&shared, number), 1000).0;
     assert_eq!(of(0), of(0));
     assert_ne!(of(0), of(1));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use busyhour_program::clock::Clock;
 
 use super::*;
-use crate::testing::{lone_user, still};
+use crate::testing::{lone_user, run_with_stopped_clock};
 
 const MS: u64 = 1_000_000;
 
@@ -18,7 +18,7 @@ fn think(draw: Draw, offset: &str, range: &str) -> ThinkTime {
 /// Mean and variance of many delays, in milliseconds.
 fn moments(timer: &ThinkTime) -> (f64, f64) {
     const DRAWS: usize = 20_000;
-    let mut user = lone_user(&still(&Clock::manual(0)), 0);
+    let mut user = lone_user(&run_with_stopped_clock(&Clock::manual(0)), 0);
     let delays: Vec<f64> = (0..DRAWS)
         .map(|_| {
             let delay = timer.delay(&mut user);
@@ -89,7 +89,7 @@ fn the_factor_applies_to_every_kind() {
 
 #[test]
 fn absurd_numbers_neither_panic_nor_wrap() {
-    let mut user = lone_user(&still(&Clock::manual(0)), 0);
+    let mut user = lone_user(&run_with_stopped_clock(&Clock::manual(0)), 0);
     for text in ["9223372036854775807", "-9223372036854775808", "1e308", "NaN", "inf", "-inf", "", "x"] {
         for draw in [Draw::Constant, Draw::Uniform, Draw::Gaussian, Draw::Poisson] {
             for offset in ["0", "9223372036854775807", "-9223372036854775808"] {
@@ -145,7 +145,7 @@ fn throughput_of_a_user_follows_its_own_schedule() {
     ];
     for (mode, all, wait_ms) in cases {
         let clock = Clock::manual(1_700_000_000_000);
-        let shared = still(&clock);
+        let shared = run_with_stopped_clock(&clock);
         shared.active.store(all, Relaxed);
         shared.groups[0].active.store(3, Relaxed);
         let timer = throughput("600", mode);
@@ -164,7 +164,7 @@ fn throughput_of_a_user_follows_its_own_schedule() {
 fn a_shared_schedule_gives_each_slot_once() {
     for mode in [ThroughputMode::AllActiveShared, ThroughputMode::ActiveInGroupShared] {
         let clock = Clock::manual(0);
-        let shared = still(&clock);
+        let shared = run_with_stopped_clock(&clock);
         clock.advance(Duration::from_secs(1));
         let timer = throughput("6000", mode);
         let mut users: Vec<_> = (0..10).map(|number| lone_user(&shared, number)).collect();
@@ -192,7 +192,7 @@ fn a_share_of_the_load_has_its_part_of_shared_rates() {
         (ThroughputMode::AllActiveShared, 300),
         (ThroughputMode::ActiveInGroupShared, 300),
     ] {
-        let shared = still(&Clock::manual(1_700_000_000_000));
+        let shared = run_with_stopped_clock(&Clock::manual(1_700_000_000_000));
         shared.set_share(busyhour_arrivals::LoadShare::part(1, 3).unwrap());
         shared.active.store(3, Relaxed);
         shared.groups[0].active.store(3, Relaxed);
@@ -227,7 +227,7 @@ fn groups_have_separate_schedules_only_if_requested() {
 fn a_late_sample_keeps_the_slot_it_missed() {
     let clock = Clock::manual(0);
     let timer = throughput("60", ThroughputMode::ThisThreadOnly);
-    let mut user = lone_user(&still(&clock), 0);
+    let mut user = lone_user(&run_with_stopped_clock(&clock), 0);
     assert_eq!(timer.delay(&mut user), Delay { wait_ns: 0, slot: None });
     clock.advance(Duration::from_millis(2500));
     let missed = Delay { wait_ns: 0, slot: Some(Nanos::from_secs(1)) };
@@ -236,7 +236,7 @@ fn a_late_sample_keeps_the_slot_it_missed() {
 
 #[test]
 fn a_rate_of_zero_waits_for_ever() {
-    let mut user = lone_user(&still(&Clock::manual(0)), 0);
+    let mut user = lone_user(&run_with_stopped_clock(&Clock::manual(0)), 0);
     let timer = throughput("0", ThroughputMode::ThisThreadOnly);
     timer.delay(&mut user);
     assert!(timer.delay(&mut user).wait_ns > 200 * 365 * 86_400 * 1_000_000_000);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use busyhour_arrivals::{ArrivalProcess, Changes, RateChange};
+use busyhour_arrivals::{ArrivalProcess, RateChange, ScheduleChanges};
 use busyhour_program::clock::Clock;
 use busyhour_program::controller::{ControllerKind, TransactionSettings};
 use busyhour_program::open::{NoFreeUser, OpenWorkload};
@@ -30,7 +30,7 @@ const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
 
 /// The outcome of a run.
-struct Ran {
+struct TestRun {
     totals: RunTotals,
     counts: ArrivalCounts,
     interrupted: u64,
@@ -53,7 +53,7 @@ fn workload(text: &str, groups: Vec<(u32, f64)>, no_free_user: NoFreeUser) -> Op
 }
 
 /// Runs one open workload on one core in simulated time.
-fn run(program: busyhour_program::Program<Fake>, open: OpenWorkload, users: (u32, u32)) -> Ran {
+fn run(program: busyhour_program::Program<Fake>, open: OpenWorkload, users: (u32, u32)) -> TestRun {
     run_seeded(SEED, program, open, users)
 }
 
@@ -62,7 +62,7 @@ fn run_seeded(
     mut program: busyhour_program::Program<Fake>,
     open: OpenWorkload,
     users: (u32, u32),
-) -> Ran {
+) -> TestRun {
     let clock = Clock::manual(0);
     let (shared, _) = shared_with(clock, seed, program.groups.len(), Names::default(), 4);
     let folder = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ fn run_seeded(
     };
     reader.read_with_arrivals(see, |_, arrival| arrivals.push(*arrival)).unwrap();
     let started = shared.started.load(std::sync::atomic::Ordering::Relaxed);
-    Ran { totals, counts, interrupted, died, arrivals, transactions, started }
+    TestRun { totals, counts, interrupted, died, arrivals, transactions, started }
 }
 
 /// A model of a server that answers requests in order, each in `service_ns`, and stalls for a while.
@@ -414,7 +414,7 @@ fn arrivals_follow_rate_changes_and_pauses_to_the_nanosecond() {
     let ran = run(plan, workload(text, vec![(0, 1.0)], NoFreeUser::Grow(4_000)), (0, 4_000));
     let posted = posted.lock().unwrap();
     let at = |change: usize| posted[change].at.since(Nanos(S));
-    let mut changes = Changes::default();
+    let mut changes = ScheduleChanges::default();
     changes.change_rate(RateChange { at_ns: at(0), factor: 2.5 });
     changes.change_rate(RateChange { at_ns: at(2), factor: 0.5 });
     changes.pause(at(1), at(3));

@@ -96,7 +96,7 @@ impl<P: Protocol> CoreThread<P> {
                 blocked: core.stalls.take(),
                 arrivals: core.arrivals(),
                 lost,
-                exceeded: busyhour_limits::take(),
+                exceeded: busyhour_limits::take_counts(),
             }
         })
     }

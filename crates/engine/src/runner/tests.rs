@@ -23,8 +23,8 @@ use super::*;
 use crate::core::Core;
 use crate::delays::{Draw, ThinkTime};
 use crate::testing::{
-    Act, BAD_SEED, Node, Ran, SEED, Script, always, group, leaf, looped, program, recorder_config, run_on,
-    run_recorded, shared_with, with_timers,
+    Act, BAD_SEED, Node, SEED, Script, TestRun, always, group, leaf, looped, program, recorder_config,
+    run_on, run_recorded, shared_with, with_timers,
 };
 
 /// One sample as recorded by the protocol.
@@ -80,7 +80,7 @@ fn lasting(seconds: &str) -> Option<GroupTimes> {
     Some(GroupTimes { duration: Template::literal(seconds), delay: Template::default() })
 }
 
-fn assert_that_all_users_have_ended(ran: &Ran) {
+fn assert_that_all_users_have_ended(ran: &TestRun) {
     assert_eq!(ran.shared.active.load(Relaxed), 0);
     assert_eq!(ran.shared.started.load(Relaxed), ran.shared.finished.load(Relaxed));
     assert!(ran.shared.groups.iter().all(|group| group.active.load(Relaxed) == 0));
@@ -272,7 +272,12 @@ fn a_group_without_a_duration_does_not_start_and_others_do() {
 
 /// Twenty users do `act` or wait for `others`, and one is planned to start in an hour. When all twenty have arrived, one of them
 /// requests a stop. `in_samples`: the number of users that are in a sample at that time.
-fn stopped(stop: Stop, others: Vec<Arc<dyn Timer>>, act: fn() -> Act, in_samples: u32) -> (Ran, Vec<Seen>) {
+fn stopped(
+    stop: Stop,
+    others: Vec<Arc<dyn Timer>>,
+    act: fn() -> Act,
+    in_samples: u32,
+) -> (TestRun, Vec<Seen>) {
     let begun = AtomicU32::new(0);
     let (script, seen) = watching(move |user| {
         if user.group == 0 {
@@ -466,7 +471,7 @@ fn a_forced_end_abandons_a_core_that_waits_for_an_evaluation() {
         let core = user.core.as_ref().map_or(0, |core| core.index());
         if core == 1 && user.iteration == 3 {
             user.run.force_end();
-            let _ = busyhour_slices::away(1 << 20, || blocked_for_ever.lock().unwrap().recv());
+            let _ = busyhour_slices::run_on_other_thread(1 << 20, || blocked_for_ever.lock().unwrap().recv());
         }
         Act::Sleep(1_000_000)
     });

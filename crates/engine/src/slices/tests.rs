@@ -10,7 +10,7 @@ use busyhour_program::run::Stop;
 use busyhour_program::user::UserState;
 use busyhour_slices::{slices, tick};
 
-use crate::testing::{Act, Fake, Ran, Script, always, group, leaf, program, run_on};
+use crate::testing::{Act, Fake, Script, TestRun, always, group, leaf, program, run_on};
 
 #[derive(Debug)]
 struct Nothing;
@@ -47,7 +47,7 @@ fn users_of_functions(count: u32, loops: &str, script: &Script) -> Group<Fake> {
 }
 
 /// Runs users with a long evaluation each and one user with many short samples on one core.
-fn run_together(long_users: u32, samples: u64) -> (Ran, Vec<u64>) {
+fn run_together(long_users: u32, samples: u64) -> (TestRun, Vec<u64>) {
     run_both(long_users, samples, users, false)
 }
 
@@ -57,7 +57,7 @@ fn run_both(
     samples: u64,
     users: fn(u32, &str, &Script) -> Group<Fake>,
     evaluates: bool,
-) -> (Ran, Vec<u64>) {
+) -> (TestRun, Vec<u64>) {
     let made = Arc::new(AtomicU64::new(0));
     let taken = Arc::new(std::sync::Mutex::new(Vec::new()));
     let (seen, slices_taken) = (Arc::clone(&made), Arc::clone(&taken));

@@ -212,7 +212,7 @@ fn a_think_time_beyond_the_end_of_a_lifetime_ends_the_user() {
 
 fn arrivals(at_ms: &[u64], end_ms: u64, no_free_user: NoFreeUser) -> OpenWorkload {
     OpenWorkload {
-        process: ArrivalProcess::listed("test", at_ms.iter().map(|ms| ms * MS).collect(), end_ms * MS),
+        process: ArrivalProcess::from_times("test", at_ms.iter().map(|ms| ms * MS).collect(), end_ms * MS),
         groups: vec![(0, 1.0)],
         no_free_user,
         users: None,

@@ -34,7 +34,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.set_last_sample_ok(result.outcome.success);
         if !in_transaction {
             self.add_to_outer_transactions(group, id, &result);
-            if !self.gathers(&result) {
+            if !self.stores_for_parent(&result) {
                 self.run_listeners(&settings.sample_listeners, &mut result);
                 self.record(&result, settings.listeners, SampleFlags::TRANSACTION);
             }
@@ -80,7 +80,7 @@ impl<P: Protocol> VirtualUser<P> {
         };
         if transaction.is_none() && self.side.is_some() {
             let result = std::mem::take(&mut self.user.result);
-            let gathered = self.gathers(&result);
+            let gathered = self.stores_for_parent(&result);
             if !gathered {
                 self.store_for_outer_transactions(group, package, &result);
             }

@@ -19,9 +19,9 @@ use busyhour_sample::{Nanos, SampleOutcome, SampleTimes};
 use super::delivery::add_to_transaction;
 use super::state::VirtualUser;
 use crate::control::{ControllerState, ROOT, Walk};
-use crate::virtual_user::state::Asks;
-use crate::virtual_user::state::Branch;
-use crate::virtual_user::state::Side;
+use crate::virtual_user::state::BranchState;
+use crate::virtual_user::state::ParallelState;
+use crate::virtual_user::state::ParentRequest;
 
 /// A running branch.
 type Walking<'b> = Pin<Box<dyn Future<Output = ()> + 'b>>;
@@ -52,7 +52,7 @@ async fn side_by_side(mut branches: Vec<Option<Walking<'_>>>, at_once: usize) ->
 }
 
 impl<P: Protocol> VirtualUser<P> {
-    fn own_branch(&mut self) -> Option<&mut Branch> {
+    fn own_branch(&mut self) -> Option<&mut BranchState> {
         self.side.as_mut()?.own.as_mut()
     }
 
@@ -76,20 +76,20 @@ impl<P: Protocol> VirtualUser<P> {
     /// Requests that the parent stops, because a Flow Control Action in this branch stops its user.
     pub(super) fn stop_parent_user(&mut self) {
         if let Some(branch) = self.own_branch() {
-            branch.asks = Asks::Stop;
+            branch.parent_request = ParentRequest::Stop;
         }
     }
 
     /// Ends the branch and the iteration of the parent, because of a jump to the thread group's next iteration.
     pub(super) fn leave_branch(&mut self) {
         if let Some(branch) = self.own_branch() {
-            branch.asks = Asks::NextIteration;
+            branch.parent_request = ParentRequest::NextIteration;
             self.user.running = false;
         }
     }
 
     /// Whether a sample is only a part of the parent's sample; if so, it is stored for the parent.
-    pub(super) fn gathers(&mut self, result: &SampleResult) -> bool {
+    pub(super) fn stores_for_parent(&mut self, result: &SampleResult) -> bool {
         match self.own_branch() {
             Some(branch) if branch.inside => {
                 branch.samples.push(result.clone());
@@ -157,13 +157,14 @@ impl<P: Protocol> VirtualUser<P> {
             P::rejoin(&mut self.session, &mut branch.session);
             let Some(own) = branch.own_branch() else { continue };
             samples.append(&mut own.samples);
-            match std::mem::take(&mut own.asks) {
-                Asks::Nothing => {}
-                Asks::NextIteration => self.user.action = LogicalAction::NextIterationOfThread,
-                Asks::Stop => self.user.running = false,
+            match std::mem::take(&mut own.parent_request) {
+                ParentRequest::Nothing => {}
+                ParentRequest::NextIteration => self.user.action = LogicalAction::NextIterationOfThread,
+                ParentRequest::Stop => self.user.running = false,
             }
         }
-        let side = self.side.get_or_insert_with(|| Box::new(Side { branches: Vec::new(), own: None }));
+        let side =
+            self.side.get_or_insert_with(|| Box::new(ParallelState { branches: Vec::new(), own: None }));
         side.branches.append(&mut branches);
         self.steps = 0;
         if !parallel.parent {
@@ -195,9 +196,13 @@ impl<P: Protocol> VirtualUser<P> {
                         self.next_intended_start,
                         None,
                     );
-                    let own =
-                        Branch { root, inside: parallel.parent, samples: Vec::new(), asks: Asks::Nothing };
-                    branch.side = Some(Box::new(Side { branches: Vec::new(), own: Some(own) }));
+                    let own = BranchState {
+                        root,
+                        inside: parallel.parent,
+                        samples: Vec::new(),
+                        parent_request: ParentRequest::Nothing,
+                    };
+                    branch.side = Some(Box::new(ParallelState { branches: Vec::new(), own: Some(own) }));
                     branches.push(branch);
                 }
             }

@@ -34,19 +34,19 @@ pub(crate) struct VirtualUser<P: Protocol> {
     /// The end of the last pause for which this user waited. No intended start is in a pause.
     pub(super) pause_end: Nanos,
     /// State for parallel branches: the branches of this user, or the branch that this user walks.
-    pub(super) side: Option<Box<Side<P>>>,
+    pub(super) side: Option<Box<ParallelState<P>>>,
 }
 
 /// Additional state of a user that has parallel branches or walks one.
-pub(super) struct Side<P: Protocol> {
+pub(super) struct ParallelState<P: Protocol> {
     /// The branch users of this user. They keep their connections and counters between passes.
     pub(super) branches: Vec<VirtualUser<P>>,
     /// The branch that this user walks; `None` if it is not a branch user.
-    pub(super) own: Option<Branch>,
+    pub(super) own: Option<BranchState>,
 }
 
 /// The additional state of a branch user, which walks one branch of its parent.
-pub(super) struct Branch {
+pub(super) struct BranchState {
     /// The controller at which its walk begins.
     pub(super) root: ControllerId,
     /// Whether its samples become part of another sample and are not reported separately.
@@ -54,12 +54,12 @@ pub(super) struct Branch {
     /// The samples for the parent: all of them, or those for transactions around the branch.
     pub(super) samples: Vec<SampleResult>,
     /// The action of the parent when the branch has ended.
-    pub(super) asks: Asks,
+    pub(super) parent_request: ParentRequest,
 }
 
 /// What a branch user requests from its parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Asks {
+pub(super) enum ParentRequest {
     /// Nothing.
     #[default]
     Nothing,

@@ -14,7 +14,9 @@ use busyhour_sample::{AssertionResult, Nanos, SampleKind};
 
 use super::VirtualUser;
 use crate::phase_users::PanicReport;
-use crate::testing::{Act, Fake, Node, Ran, Script, always, group, leaf, lone_user, program, run_on, still};
+use crate::testing::{
+    Act, Fake, Node, Script, TestRun, always, group, leaf, lone_user, program, run_on, run_with_stopped_clock,
+};
 
 type Order = Arc<Mutex<Vec<String>>>;
 
@@ -61,7 +63,7 @@ impl Assertion for Note {
         AssertionResult { failure: self.fails, message: self.name.to_owned(), ..AssertionResult::default() }
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         Retention::default()
     }
 }
@@ -102,7 +104,7 @@ fn transaction(parent: bool, children: Vec<Node>) -> Node {
 }
 
 /// Label, kind, number of samples and number of errors of each row of the table.
-fn rows(ran: &Ran) -> Vec<(String, SampleKind, u64, u64)> {
+fn rows(ran: &TestRun) -> Vec<(String, SampleKind, u64, u64)> {
     let row = |label: &busyhour_sample::LabelTotals| {
         (label.name.clone(), label.kind, label.totals.samples, label.totals.errors)
     };
@@ -182,7 +184,7 @@ fn size_of_future(future: &impl Future) -> usize {
 /// Every user has this memory as long as it exists, and a run may have tens of thousands of users.
 #[test]
 fn a_user_is_stored_once_and_needs_little_more_than_one_sample() {
-    let mut user = lone_user(&still(&Clock::manual(0)), 0);
+    let mut user = lone_user(&run_with_stopped_clock(&Clock::manual(0)), 0);
     let (fake, label) = (Fake(always(|| Act::Done)), Template::literal("a"));
     let sample = size_of_future(&fake.sample(&mut user, &mut (), &label, Nanos::ZERO, Retention::default()));
     let own = size_of::<VirtualUser<Fake>>();

@@ -7,7 +7,7 @@ use crate::series_pieces::{label, mean_between, pieces, sum};
 use crate::signal::{Signal, SignalPiece, SignalShape};
 
 /// CPU time of the machine.
-pub(super) const MACHINE: &str = "node_cpu_seconds_total";
+pub(crate) const MACHINE: &str = "node_cpu_seconds_total";
 
 /// CPU time of a watched process.
 pub(super) const PROCESS: &str = "process_cpu_seconds_total";

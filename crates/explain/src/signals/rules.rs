@@ -6,10 +6,10 @@ use busyhour_series::SeriesInfo;
 use crate::series_pieces::label;
 
 /// Connections of a process to each server, label `peer`.
-pub(super) const CONNECTIONS: &str = "process_outgoing_connections";
+pub(crate) const CONNECTIONS: &str = "process_outgoing_connections";
 
 /// Those of them that await a response.
-pub(super) const AWAITING: &str = "process_connections_awaiting_response";
+pub(crate) const AWAITING: &str = "process_connections_awaiting_response";
 
 /// A metric whose larger values mean that a cause is stronger.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use super::accumulator::{DurationStatistics, SizeStatistics};
 /// Why a figure is unavailable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unavailable {
+pub enum UnavailableReason {
     /// The log has no collections.
     NoCollections,
     /// The log has no times.
@@ -21,7 +21,8 @@ pub enum Unavailable {
     /// The log does not print the capacity of a generation.
     NoCapacity,
     /// The log has cycles of ZGC but not their pauses.
-    NoPausesOfCycles,
+    #[serde(rename = "no_pauses_of_cycles")]
+    CyclesWithoutPauses,
     /// The log has no pauses.
     NoPauses,
     /// The log has no full collections.
@@ -40,34 +41,38 @@ pub enum Unavailable {
     NoCpuTimes,
 }
 
-impl Unavailable {
+impl UnavailableReason {
     /// The reason as a sentence without a full stop, with advice if there is any.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
-            Unavailable::NoCollections => "the log has no collections",
-            Unavailable::NoStamps => "the log has no times; log with the decoration `uptime`",
-            Unavailable::NoTimeSpan => "all events are at the same time",
-            Unavailable::NoHeapSizes => "no event has heap sizes",
-            Unavailable::NoGenerations => "the log has no sizes of generations; log `gc*` instead of `gc`",
-            Unavailable::NoCapacity => "the log does not print the capacity of this generation",
-            Unavailable::NoPausesOfCycles => {
+            UnavailableReason::NoCollections => "the log has no collections",
+            UnavailableReason::NoStamps => "the log has no times; log with the decoration `uptime`",
+            UnavailableReason::NoTimeSpan => "all events are at the same time",
+            UnavailableReason::NoHeapSizes => "no event has heap sizes",
+            UnavailableReason::NoGenerations => {
+                "the log has no sizes of generations; log `gc*` instead of `gc`"
+            }
+            UnavailableReason::NoCapacity => "the log does not print the capacity of this generation",
+            UnavailableReason::CyclesWithoutPauses => {
                 "the log does not print the pauses of ZGC; log `gc,gc+phases` or `gc*`"
             }
-            Unavailable::NoPauses => "the log has no pauses",
-            Unavailable::NoFullCollections => "the log has no full collections",
-            Unavailable::OnlyFullCollections => "all collections are full collections",
-            Unavailable::TooFewCollections => "the log has too few collections of this kind",
-            Unavailable::NothingFreed => "nothing was freed",
-            Unavailable::PausesTooShort => "the pauses are shorter than the log can print",
-            Unavailable::NoPhases => "the log has no durations of the parts of pauses; log `gc*`",
-            Unavailable::NoCpuTimes => "the log has no CPU times of the collector; log `gc,gc+cpu` or `gc*`",
+            UnavailableReason::NoPauses => "the log has no pauses",
+            UnavailableReason::NoFullCollections => "the log has no full collections",
+            UnavailableReason::OnlyFullCollections => "all collections are full collections",
+            UnavailableReason::TooFewCollections => "the log has too few collections of this kind",
+            UnavailableReason::NothingFreed => "nothing was freed",
+            UnavailableReason::PausesTooShort => "the pauses are shorter than the log can print",
+            UnavailableReason::NoPhases => "the log has no durations of the parts of pauses; log `gc*`",
+            UnavailableReason::NoCpuTimes => {
+                "the log has no CPU times of the collector; log `gc,gc+cpu` or `gc*`"
+            }
         }
     }
 }
 
 /// A figure, or the reason for its absence.
-pub type GcFigure<T> = Result<T, Unavailable>;
+pub type GcFigure<T> = Result<T, UnavailableReason>;
 
 /// The largest used and committed sizes of a part of the heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,7 +140,11 @@ pub struct GcFigures {
 
 impl GcFigures {
     /// Why figures of collections other than full ones are unavailable, if there are none.
-    pub(crate) fn reason_without_gc(&self) -> Unavailable {
-        if self.full.pauses.n() > 0 { Unavailable::OnlyFullCollections } else { Unavailable::NoCollections }
+    pub(crate) fn reason_without_gc(&self) -> UnavailableReason {
+        if self.full.pauses.n() > 0 {
+            UnavailableReason::OnlyFullCollections
+        } else {
+            UnavailableReason::NoCollections
+        }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::accumulator::{DurationStatistics, SizeStatistics};
 use super::format::{fixed, memory, number};
-use super::model::{CollectionFigures, GcFigure, GcFigures, Occupancy, Unavailable};
+use super::model::{CollectionFigures, GcFigure, GcFigures, Occupancy, UnavailableReason};
 
 /// A figure under its name in GCViewer's summary.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -21,7 +21,7 @@ pub struct FigureRow {
     pub unit: String,
     /// Why it is unavailable.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unavailable: Option<Unavailable>,
+    pub unavailable: Option<UnavailableReason>,
 }
 
 impl FigureRow {
@@ -105,7 +105,7 @@ fn is_significant(mean: GcFigure<f64>, sd: GcFigure<f64>) -> GcFigure<bool> {
     Ok(mean - sd > 0.75 * mean)
 }
 
-fn share(part: GcFigure<f64>, whole: GcFigure<f64>, none: Unavailable) -> GcFigure<f64> {
+fn share(part: GcFigure<f64>, whole: GcFigure<f64>, none: UnavailableReason) -> GcFigure<f64> {
     let (part, whole) = (part?, whole?);
     if whole == 0.0 { Err(none) } else { Ok(part * 100.0 / whole) }
 }
@@ -165,13 +165,13 @@ fn memory_rows(rows: &mut Rows, figures: &GcFigures) {
         rows.kib(used, occupancy.used_kib);
         let figure = |kib: GcFigure<i64>| kib.map(|kib| kib as f64);
         let filled =
-            share(figure(occupancy.used_kib), figure(occupancy.capacity_kib), Unavailable::NoCapacity);
+            share(figure(occupancy.used_kib), figure(occupancy.capacity_kib), UnavailableReason::NoCapacity);
         rows.percent(percent, filled);
     }
-    collection_rows(rows, figures, &figures.full, &FULL, Unavailable::NoFullCollections);
+    collection_rows(rows, figures, &figures.full, &FULL, UnavailableReason::NoFullCollections);
     collection_rows(rows, figures, &figures.gc, &GC, figures.reason_without_gc());
     let promotion = &figures.promotion;
-    let none = Unavailable::NoGenerations;
+    let none = UnavailableReason::NoGenerations;
     rows.memory("avgPromotion", promotion.mean_kib().ok_or(none), "");
     let total = if promotion.n() == 0 { Err(none) } else { Ok(promotion.sum_kib()) };
     rows.kib("promotionTotal", total);
@@ -182,9 +182,9 @@ fn collection_rows(
     figures: &GcFigures,
     group: &CollectionFigures,
     names: &Names,
-    none: Unavailable,
+    none: UnavailableReason,
 ) {
-    let none = if group.pauses.n() == 0 { none } else { Unavailable::NoHeapSizes };
+    let none = if group.pauses.n() == 0 { none } else { UnavailableReason::NoHeapSizes };
     let statistics = |sizes: &SizeStatistics| (sizes.mean_kib().ok_or(none), sizes.sd_kib().ok_or(none));
     let [after, after_sd, after_flag] = names.after;
     let (mean, sd) = statistics(&group.after);
@@ -195,7 +195,7 @@ fn collection_rows(
     let total = if group.freed.n() == 0 { Err(none) } else { Ok(group.freed.sum_kib() as f64) };
     rows.memory(freed, total, "");
     let all = figures.freed_kib.map(|kib| kib as f64);
-    rows.percent(percent, share(total, all, Unavailable::NothingFreed));
+    rows.percent(percent, share(total, all, UnavailableReason::NothingFreed));
     let (mean, sd) = statistics(&group.freed);
     rows.memory(average, mean, "/coll");
     rows.memory(average_sd, sd, "/coll");
@@ -206,7 +206,7 @@ fn collection_rows(
 
 fn pause_rows(rows: &mut Rows, figures: &GcFigures) {
     let averages =
-        |rows: &mut Rows, pauses: &DurationStatistics, names: [&'static str; 3], none: Unavailable| {
+        |rows: &mut Rows, pauses: &DurationStatistics, names: [&'static str; 3], none: UnavailableReason| {
             let (mean, sd) = (pauses.mean().ok_or(none), pauses.sd().ok_or(none));
             rows.flag(names[0], is_significant(mean, sd));
             rows.seconds(names[1], mean, 6);
@@ -215,10 +215,17 @@ fn pause_rows(rows: &mut Rows, figures: &GcFigures) {
     let all = known(&figures.pauses, figures.lacks_pauses);
     let gc = known(&figures.gc.pauses, figures.lacks_pauses);
     let full = &figures.full.pauses;
-    let none = if figures.lacks_pauses { Unavailable::NoPausesOfCycles } else { Unavailable::NoPauses };
-    let gc_none =
-        if figures.lacks_pauses { Unavailable::NoPausesOfCycles } else { figures.reason_without_gc() };
-    let full_none = Unavailable::NoFullCollections;
+    let none = if figures.lacks_pauses {
+        UnavailableReason::CyclesWithoutPauses
+    } else {
+        UnavailableReason::NoPauses
+    };
+    let gc_none = if figures.lacks_pauses {
+        UnavailableReason::CyclesWithoutPauses
+    } else {
+        figures.reason_without_gc()
+    };
+    let full_none = UnavailableReason::NoFullCollections;
     rows.count("pauseCount", figures.pauses.n() as u64);
     averages(rows, &all, ["avgPauseIsSig", "avgPause", "avgPauseσ"], none);
     rows.seconds("minPause", all.min().ok_or(none), 6);
@@ -233,9 +240,9 @@ fn pause_rows(rows: &mut Rows, figures: &GcFigures) {
     let gc_s = paused.map(|_| gc.sum());
     rows.seconds("accumPause", paused, 2);
     rows.seconds("fullGCPause", Ok(full.sum()), 2);
-    rows.percent("fullGCPausePc", share(Ok(full.sum()), paused, Unavailable::PausesTooShort));
+    rows.percent("fullGCPausePc", share(Ok(full.sum()), paused, UnavailableReason::PausesTooShort));
     rows.seconds("gcPause", gc_s, 2);
-    rows.percent("gcPausePc", share(gc_s, paused, Unavailable::PausesTooShort));
+    rows.percent("gcPausePc", share(gc_s, paused, UnavailableReason::PausesTooShort));
 }
 
 /// The pauses, or none if the log does not print the pauses of its cycles.
@@ -245,8 +252,8 @@ fn known(pauses: &DurationStatistics, lacks_pauses: bool) -> DurationStatistics 
 
 fn percentile_rows(rows: &mut Rows, figures: &GcFigures) {
     let lacks = figures.lacks_pauses;
-    let no_pauses = if lacks { Unavailable::NoPausesOfCycles } else { Unavailable::NoPauses };
-    let no_gc = if lacks { Unavailable::NoPausesOfCycles } else { figures.reason_without_gc() };
+    let no_pauses = if lacks { UnavailableReason::CyclesWithoutPauses } else { UnavailableReason::NoPauses };
+    let no_gc = if lacks { UnavailableReason::CyclesWithoutPauses } else { figures.reason_without_gc() };
     let gc = [
         "gcPauseSum",
         "gcPauseMin",
@@ -301,16 +308,16 @@ fn percentile_rows(rows: &mut Rows, figures: &GcFigures) {
     ];
     distribution(rows, all, &known(&figures.pauses, lacks), no_pauses);
     distribution(rows, gc, &known(&figures.gc.pauses, lacks), no_gc);
-    distribution(rows, full, &figures.full.pauses, Unavailable::NoFullCollections);
+    distribution(rows, full, &figures.full.pauses, UnavailableReason::NoFullCollections);
     rows.count("gcPhaseCount", figures.phases.n() as u64);
-    distribution(rows, phases, &figures.phases, Unavailable::NoPhases);
+    distribution(rows, phases, &figures.phases, UnavailableReason::NoPhases);
 }
 
 fn distribution(
     rows: &mut Rows,
     names: [&'static str; 11],
     durations: &DurationStatistics,
-    none: Unavailable,
+    none: UnavailableReason,
 ) {
     let [sum, min, max, mean, sd, median, p75, p95, p99, p995, p999] = names;
     let total = if durations.n() == 0 { Err(none) } else { Ok(durations.sum()) };

@@ -1,10 +1,10 @@
 //! One pass over the events of a log.
 
 use super::accumulator::{DurationStatistics, Line, SizeStatistics};
-use super::model::{CollectionFigures, GcFigure, GcFigures, Occupancy, Unavailable};
-use crate::event::{EventKind, GcEvent, Spaces};
+use super::model::{CollectionFigures, GcFigure, GcFigures, Occupancy, UnavailableReason};
+use crate::event::{EventKind, GcEvent, GenerationSizes};
 use crate::log::GcLog;
-use crate::size::Sizes;
+use crate::size::SizeChange;
 
 /// The largest values of a part of the heap.
 #[derive(Debug, Default)]
@@ -14,15 +14,15 @@ struct Largest {
 }
 
 impl Largest {
-    fn add(&mut self, sizes: &Sizes) {
+    fn add(&mut self, sizes: &SizeChange) {
         self.capacity_kib = self.capacity_kib.max(sizes.capacity_kib);
         self.used_kib = self.used_kib.max(Some(sizes.before_kib));
     }
 
-    fn occupancy(&self, reason: Unavailable) -> Occupancy {
+    fn occupancy(&self, reason: UnavailableReason) -> Occupancy {
         Occupancy {
             capacity_kib: self.capacity_kib.ok_or(if self.used_kib.is_some() {
-                Unavailable::NoCapacity
+                UnavailableReason::NoCapacity
             } else {
                 reason
             }),
@@ -42,7 +42,7 @@ struct Group {
 }
 
 impl Group {
-    fn add_sizes(&mut self, sizes: &Sizes, time_s: Option<f64>) {
+    fn add_sizes(&mut self, sizes: &SizeChange, time_s: Option<f64>) {
         self.after.add(sizes.after_kib);
         self.freed.add(sizes.freed_kib());
         let after = sizes.after_kib as f64;
@@ -69,7 +69,7 @@ impl MeanSlope {
     }
 
     fn mean(&self) -> GcFigure<f64> {
-        if self.weight > 0.0 { Ok(self.sum / self.weight) } else { Err(Unavailable::TooFewCollections) }
+        if self.weight > 0.0 { Ok(self.sum / self.weight) } else { Err(UnavailableReason::TooFewCollections) }
     }
 }
 
@@ -125,7 +125,7 @@ impl Walk {
                     self.sizes(event, heap, time_s);
                 }
             }
-            EventKind::Stopped => time_s = self.safepoint(event, time_s),
+            EventKind::Safepoint => time_s = self.safepoint(event, time_s),
             _ => self.collection(event, time_s),
         }
         if let Some(time_s) = time_s {
@@ -173,7 +173,7 @@ impl Walk {
         }
     }
 
-    fn sizes(&mut self, event: &GcEvent, heap: &Sizes, time_s: Option<f64>) {
+    fn sizes(&mut self, event: &GcEvent, heap: &SizeChange, time_s: Option<f64>) {
         self.heap.add(heap);
         let group = if event.kind == EventKind::Full { &mut self.full } else { &mut self.gc };
         group.add_sizes(heap, time_s);
@@ -182,7 +182,7 @@ impl Walk {
         }
     }
 
-    fn spaces(&mut self, event: &GcEvent, spaces: &Spaces, heap: &Sizes) {
+    fn spaces(&mut self, event: &GcEvent, spaces: &GenerationSizes, heap: &SizeChange) {
         // Logs up to JDK 8 leave out the generation that was not collected.
         let young = spaces.young.or_else(|| heap.minus(&spaces.old?));
         let old = spaces.old.or_else(|| heap.minus(&spaces.young?));
@@ -208,26 +208,29 @@ impl Walk {
     fn end(self, phases: DurationStatistics) -> GcFigures {
         let has_events = !self.pauses_s.is_empty() || self.gc.freed.n() > 0;
         let total_s = self.total_s();
-        let reason = if has_events { Unavailable::NoHeapSizes } else { Unavailable::NoCollections };
+        let reason =
+            if has_events { UnavailableReason::NoHeapSizes } else { UnavailableReason::NoCollections };
         let freed_n = self.gc.freed.n() + self.full.freed.n();
         let freed_kib = if freed_n == 0 {
             Err(reason)
         } else {
             Ok(self.gc.freed.sum_kib().saturating_add(self.full.freed.sum_kib()))
         };
-        let spanned_s = total_s.and_then(|s| if s > 0.0 { Ok(s) } else { Err(Unavailable::NoTimeSpan) });
+        let spanned_s =
+            total_s.and_then(|s| if s > 0.0 { Ok(s) } else { Err(UnavailableReason::NoTimeSpan) });
         let pauses = DurationStatistics::of(self.pauses_s);
-        let paused_s = if self.lacks_pauses { Err(Unavailable::NoPausesOfCycles) } else { Ok(pauses.sum()) };
+        let paused_s =
+            if self.lacks_pauses { Err(UnavailableReason::CyclesWithoutPauses) } else { Ok(pauses.sum()) };
         let heap = self.heap.occupancy(reason);
         let has_full = !self.full.pauses_s.is_empty();
         let slopes =
-            |mean: &MeanSlope| if has_full { mean.mean() } else { Err(Unavailable::NoFullCollections) };
+            |mean: &MeanSlope| if has_full { mean.mean() } else { Err(UnavailableReason::NoFullCollections) };
         GcFigures {
             footprint_kib: heap.capacity_kib,
             heap,
-            old: self.old.occupancy(Unavailable::NoGenerations),
-            young: self.young.occupancy(Unavailable::NoGenerations),
-            metaspace: self.metaspace.occupancy(Unavailable::NoGenerations),
+            old: self.old.occupancy(UnavailableReason::NoGenerations),
+            young: self.young.occupancy(UnavailableReason::NoGenerations),
+            metaspace: self.metaspace.occupancy(UnavailableReason::NoGenerations),
             freed_kib,
             total_s,
             freed_kib_per_min: freed_kib.and_then(|kib| Ok(kib as f64 / spanned_s? * 60.0)),
@@ -236,14 +239,18 @@ impl Walk {
                 self.gc,
                 (slopes(&self.slope), slopes(&self.growth)),
                 self.lacks_pauses,
-                if has_full { Unavailable::OnlyFullCollections } else { Unavailable::NoCollections },
+                if has_full {
+                    UnavailableReason::OnlyFullCollections
+                } else {
+                    UnavailableReason::NoCollections
+                },
             ),
             full: {
                 let slopes = (
-                    self.full.by_time.slope().ok_or(Unavailable::TooFewCollections),
-                    self.full.by_number.slope().ok_or(Unavailable::TooFewCollections),
+                    self.full.by_time.slope().ok_or(UnavailableReason::TooFewCollections),
+                    self.full.by_number.slope().ok_or(UnavailableReason::TooFewCollections),
                 );
-                group(self.full, slopes, false, Unavailable::NoFullCollections)
+                group(self.full, slopes, false, UnavailableReason::NoFullCollections)
             },
             pauses,
             promotion: self.promotion,
@@ -256,8 +263,8 @@ impl Walk {
         let last_pause_s = self.last_stop.map_or(0.0, |stop| stop.pause_s);
         match (self.first_s, self.last_s) {
             (Some(first), Some(last)) => Ok(last - first + last_pause_s),
-            _ if self.pauses_s.is_empty() => Err(Unavailable::NoCollections),
-            _ => Err(Unavailable::NoStamps),
+            _ if self.pauses_s.is_empty() => Err(UnavailableReason::NoCollections),
+            _ => Err(UnavailableReason::NoStamps),
         }
     }
 }
@@ -266,17 +273,17 @@ fn group(
     group: Group,
     (slope, growth): (GcFigure<f64>, GcFigure<f64>),
     lacks_pauses: bool,
-    reason: Unavailable,
+    reason: UnavailableReason,
 ) -> CollectionFigures {
     let pauses = DurationStatistics::of(group.pauses_s);
     let performance_kib_per_s = if pauses.n() == 0 {
         Err(reason)
     } else if lacks_pauses {
-        Err(Unavailable::NoPausesOfCycles)
+        Err(UnavailableReason::CyclesWithoutPauses)
     } else if group.freed.n() == 0 {
-        Err(Unavailable::NoHeapSizes)
+        Err(UnavailableReason::NoHeapSizes)
     } else if pauses.sum() <= 0.0 {
-        Err(Unavailable::PausesTooShort)
+        Err(UnavailableReason::PausesTooShort)
     } else {
         Ok(group.freed.sum_kib() as f64 / pauses.sum())
     };

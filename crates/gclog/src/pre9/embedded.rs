@@ -80,7 +80,7 @@ fn safepoint(line: &str) -> Option<(usize, usize, Option<Extracted>)> {
         let (from, stamp) = stamps_before(line, at);
         let text = &line[at + STOPPED.len()..];
         let event = duration_s(text).map(|(stopped_s, _)| {
-            let mut event = GcEvent::new(EventKind::Stopped, stamp);
+            let mut event = GcEvent::new(EventKind::Safepoint, stamp);
             event.duration_s = Some(stopped_s);
             Extracted { event, collector: None }
         });

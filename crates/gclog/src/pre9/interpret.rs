@@ -3,7 +3,7 @@
 use super::spaces::{generation_sizes, is_old_mark};
 use super::stamps::stamped;
 use super::tree::{Node, parse};
-use crate::event::{CauseId, Collector, EventKind, GcEvent, Spaces};
+use crate::event::{CauseId, Collector, EventKind, GcEvent, GenerationSizes};
 use crate::log::LogBuilder;
 use crate::stamp::LineStamp;
 
@@ -116,7 +116,7 @@ fn kind(node: &Node<'_>) -> Option<EventKind> {
     })
 }
 
-fn may_have_details(node: &Node<'_>, spaces: Option<&Spaces>) -> bool {
+fn may_have_details(node: &Node<'_>, spaces: Option<&GenerationSizes>) -> bool {
     // G1 writes the sizes of a pause on the lines that follow; from JDK 8 also those of a full collection.
     node.name() == "GC pause" || node.name() == "Full GC" && spaces.is_none()
 }
@@ -170,8 +170,8 @@ fn is_failure(node: &Node<'_>) -> bool {
 }
 
 /// The sizes of the generations inside an event.
-fn spaces(node: &Node<'_>, log: &mut LogBuilder) -> Option<Spaces> {
-    let mut spaces = Spaces { collected_only: true, ..Spaces::default() };
+fn spaces(node: &Node<'_>, log: &mut LogBuilder) -> Option<GenerationSizes> {
+    let mut spaces = GenerationSizes { collected_only: true, ..GenerationSizes::default() };
     for child in &node.children {
         generation_sizes(child, &mut spaces);
         // If threads mixed their lines, one generation is inside the other: `[ParNew1.2: [CMS: …`.

@@ -1,9 +1,9 @@
 //! Sizes of generations.
 
 use super::tree::Node;
-use crate::event::{EventKind, Spaces};
+use crate::event::{EventKind, GenerationSizes};
 use crate::log::sum;
-use crate::size::{Sizes, change};
+use crate::size::{SizeChange, change};
 
 /// The pause of CMS that the log prints in place of the name of the old generation.
 pub(crate) fn is_old_mark(name: &str) -> Option<EventKind> {
@@ -15,7 +15,7 @@ pub(crate) fn is_old_mark(name: &str) -> Option<EventKind> {
 }
 
 /// Adds the sizes of a node that is a generation.
-pub(crate) fn generation_sizes(node: &Node<'_>, spaces: &mut Spaces) {
+pub(crate) fn generation_sizes(node: &Node<'_>, spaces: &mut GenerationSizes) {
     let Some(sizes) = node.sizes else { return };
     let place = match node.name() {
         "DefNew" | "ParNew" | "ASParNew" | "PSYoungGen" => &mut spaces.young,
@@ -31,7 +31,7 @@ pub(crate) fn generation_sizes(node: &Node<'_>, spaces: &mut Spaces) {
 #[derive(Debug, PartialEq)]
 pub(crate) enum DetailLine {
     /// With sizes.
-    Sizes { heap: Sizes, spaces: Option<Spaces> },
+    SizeChange { heap: SizeChange, spaces: Option<GenerationSizes> },
     /// With sizes that cannot be read.
     Damaged,
     /// Without sizes.
@@ -44,24 +44,26 @@ pub(crate) enum DetailLine {
 pub(crate) fn detail_line(line: &str) -> DetailLine {
     let text = line.trim_start();
     if text.contains("[Eden:") {
-        return regions(text)
-            .map_or(DetailLine::Damaged, |(heap, spaces)| DetailLine::Sizes { heap, spaces: Some(spaces) });
+        return regions(text).map_or(DetailLine::Damaged, |(heap, spaces)| DetailLine::SizeChange {
+            heap,
+            spaces: Some(spaces),
+        });
     }
     let inner = text.strip_prefix('[').unwrap_or(text).trim_start();
     match change(inner) {
         Some((heap, rest)) if heap.capacity_kib.is_some() && rest.starts_with(']') => {
-            DetailLine::Sizes { heap, spaces: None }
+            DetailLine::SizeChange { heap, spaces: None }
         }
         _ => DetailLine::Other,
     }
 }
 
-fn regions(text: &str) -> Option<(Sizes, Spaces)> {
+fn regions(text: &str) -> Option<(SizeChange, GenerationSizes)> {
     let after = |name: &str| Some(change(text.split_once(name)?.1.trim_start())?.0);
     let (eden, survivors, heap) = (after("Eden:")?, after("Survivors:")?, after("Heap:")?);
     // The space for survivors is as large as what is used after the collection.
-    let survivors = Sizes { capacity_kib: Some(survivors.after_kib), ..survivors };
-    let spaces = Spaces {
+    let survivors = SizeChange { capacity_kib: Some(survivors.after_kib), ..survivors };
+    let spaces = GenerationSizes {
         young: Some(eden.plus(&survivors)),
         old: None,
         metaspace: after("Metaspace:"),

@@ -121,6 +121,6 @@ fn safepoints_follow_the_pause_they_contain() {
    [ 8192K->4096K(64M)]
 Total time for which application threads were stopped: 0.0060000 seconds",
     );
-    assert_eq!(kinds(&log), [EventKind::Young, EventKind::Stopped]);
+    assert_eq!(kinds(&log), [EventKind::Young, EventKind::Safepoint]);
     assert_eq!(log.events[0].heap.unwrap().after_kib, 4096);
 }

@@ -1,7 +1,7 @@
 //! Nested square brackets as a tree.
 
 use super::stamps::stamps_before;
-use crate::size::{Sizes, change, number, unchanged};
+use crate::size::{SizeChange, change, number, unchanged};
 use crate::stamp::LineStamp;
 
 /// The deepest nesting that is read; HotSpot nests four levels. Deeper brackets belong to the last level.
@@ -20,7 +20,7 @@ pub(crate) struct Node<'t> {
     /// The stamps before the bracket.
     pub stamp: LineStamp,
     /// The first sizes outside inner brackets.
-    pub sizes: Option<Sizes>,
+    pub sizes: Option<SizeChange>,
     /// The inner brackets.
     pub children: Vec<Node<'t>>,
 }
@@ -156,7 +156,7 @@ fn text_after<'t>(text: &'t str, name: &str) -> &'t str {
 }
 
 /// The first sizes in a text.
-fn first_sizes(text: &str) -> Option<Sizes> {
+fn first_sizes(text: &str) -> Option<SizeChange> {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {

@@ -2,7 +2,7 @@
 
 use super::open::OpenCollections;
 use crate::log::{LineClass, LogBuilder};
-use crate::size::{Sizes, amount, change, number};
+use crate::size::{SizeChange, amount, change, number};
 
 /// The names of young and of old generations before their sizes.
 const YOUNG: [&str; 3] = ["DefNew", "PSYoungGen", "ParNew"];
@@ -75,9 +75,9 @@ struct Regions {
 
 impl Regions {
     /// The sizes of the regions, each of `region_kib` KiB.
-    fn sizes(&self, region_kib: i64) -> Sizes {
+    fn sizes(&self, region_kib: i64) -> SizeChange {
         let kib = |regions: f64| (regions * region_kib as f64) as i64;
-        Sizes {
+        SizeChange {
             before_kib: kib(self.before),
             after_kib: kib(self.after),
             capacity_kib: self.capacity.map(kib),

@@ -1,6 +1,6 @@
 //! The text of an event: `Pause Young (Normal) (G1 Evacuation Pause) 6M->1M(96M) 4.086ms`.
 
-use crate::size::{SharedSizes, Sizes, change, change_with_shares, duration_s};
+use crate::size::{SharedSizes, SizeChange, change, change_with_shares, duration_s};
 
 /// The parts of the text of an event.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ pub(crate) enum Ending {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum EventSizes {
     /// With capacity.
-    Plain(Sizes),
+    Plain(SizeChange),
     /// With shares of the maximum heap (ZGC).
     Shared(SharedSizes),
 }

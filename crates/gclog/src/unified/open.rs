@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::Spaces;
+use crate::event::GenerationSizes;
 use crate::log::sum;
-use crate::size::Sizes;
+use crate::size::SizeChange;
 
 /// Maximum number of open collections. Two at a time are usual (a young collection during a concurrent cycle).
 const OPEN_MAX: usize = 64;
@@ -13,11 +13,11 @@ const OPEN_MAX: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct OpenCollection {
     /// Sizes of the young generation; for G1, of its eden and survivor regions together.
-    pub young: Option<Sizes>,
+    pub young: Option<SizeChange>,
     /// Sizes of the old generation; for G1, of its old, humongous and archive regions together.
-    pub old: Option<Sizes>,
+    pub old: Option<SizeChange>,
     /// Sizes of the metaspace.
-    pub metaspace: Option<Sizes>,
+    pub metaspace: Option<SizeChange>,
     /// The committed heap, KiB (ZGC).
     pub capacity_kib: Option<i64>,
     /// The sum of the pauses so far, s (ZGC).
@@ -28,19 +28,23 @@ pub(crate) struct OpenCollection {
 
 impl OpenCollection {
     /// The sizes of the generations, if there are any.
-    pub fn spaces(&self) -> Option<Box<Spaces>> {
-        let spaces =
-            Spaces { young: self.young, old: self.old, metaspace: self.metaspace, collected_only: false };
+    pub fn spaces(&self) -> Option<Box<GenerationSizes>> {
+        let spaces = GenerationSizes {
+            young: self.young,
+            old: self.old,
+            metaspace: self.metaspace,
+            collected_only: false,
+        };
         (spaces.count() > 0).then(|| Box::new(spaces))
     }
 
     /// Adds the sizes of a part of the young generation.
-    pub fn add_young(&mut self, sizes: Sizes) {
+    pub fn add_young(&mut self, sizes: SizeChange) {
         self.young = sum(self.young, Some(sizes));
     }
 
     /// Adds the sizes of a part of the old generation.
-    pub fn add_old(&mut self, sizes: Sizes) {
+    pub fn add_old(&mut self, sizes: SizeChange) {
         self.old = sum(self.old, Some(sizes));
     }
 }

@@ -4,7 +4,7 @@ use super::message::{Ending, EventSizes, Message};
 use super::open::OpenCollections;
 use crate::event::{Collector, EventKind, GcEvent};
 use crate::log::LogBuilder;
-use crate::size::{SharedSizes, Sizes};
+use crate::size::{SharedSizes, SizeChange};
 use crate::stamp::LineStamp;
 
 /// The kind of the event with a name, or `None` if the text is not an event.
@@ -24,7 +24,7 @@ pub(crate) fn kind(message: &Message<'_>) -> Option<EventKind> {
         "Pause Remark" | "Pause Final Mark" => EventKind::Remark,
         "Pause Cleanup" => EventKind::Cleanup,
         "Pause Mark Start" | "Pause Mark End" | "Pause Relocate Start" => EventKind::CyclePause,
-        "Garbage Collection" => EventKind::Cycle,
+        "Garbage Collection" => EventKind::ZgcCycle,
         "Minor Collection" => EventKind::MinorCycle,
         "Major Collection" => EventKind::MajorCycle,
         "Allocation Stall" | "Relocation Stall" => EventKind::AllocationStall,
@@ -96,7 +96,7 @@ pub(crate) fn push(
     log.push(event);
 }
 
-fn plain(sizes: EventSizes) -> Sizes {
+fn plain(sizes: EventSizes) -> SizeChange {
     match sizes {
         EventSizes::Plain(sizes) => sizes,
         EventSizes::Shared(shared) => shared.sizes,
@@ -104,9 +104,9 @@ fn plain(sizes: EventSizes) -> Sizes {
 }
 
 /// The sizes of a cycle of ZGC. Without details, the log has no capacity, only shares of the maximum heap.
-fn with_capacity(shared: &SharedSizes, capacity_kib: Option<i64>, log: &mut LogBuilder) -> Sizes {
+fn with_capacity(shared: &SharedSizes, capacity_kib: Option<i64>, log: &mut LogBuilder) -> SizeChange {
     let capacity_kib = capacity_kib.or_else(|| log.estimated_capacity(shared));
-    Sizes { capacity_kib, ..shared.sizes }
+    SizeChange { capacity_kib, ..shared.sizes }
 }
 
 /// The cause that the groups of a name state, and whether they state a failure.
@@ -124,7 +124,7 @@ impl<'l> Causes<'l> {
             | EventKind::Mixed
             | EventKind::Full
             | EventKind::Degenerated
-            | EventKind::Cycle
+            | EventKind::ZgcCycle
             | EventKind::MinorCycle
             | EventKind::MajorCycle => {}
             // CMS and G1 of JDK 9 and 10 print a cause, Shenandoah prints options.

@@ -107,7 +107,7 @@ fn safepoints_are_added_up() {
     let safepoints = log.safepoints.unwrap();
     assert_eq!(safepoints.count, 2);
     assert!((safepoints.total_s - 4e-6).abs() < 1e-15);
-    assert_eq!((log.events[0].kind, log.events[0].duration_s), (EventKind::Stopped, Some(0.006_793)));
+    assert_eq!((log.events[0].kind, log.events[0].duration_s), (EventKind::Safepoint, Some(0.006_793)));
 }
 
 #[test]

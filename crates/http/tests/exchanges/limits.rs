@@ -42,7 +42,7 @@ fn a_hundred_thousand_stacked_encodings_fail_only_their_sample() {
         assert!(result.outcome.message.ends_with("Maximum number of content encodings exceeded (5)"));
         assert!(user.sample_with(&get(server.port, "/"), keep).outcome.success);
     }
-    assert_eq!(busyhour_limits::take(), [(Limit::ContentEncodings, 2)]);
+    assert_eq!(busyhour_limits::take_counts(), [(Limit::ContentEncodings, 2)]);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn retained_bodies_are_limited_and_discarded_bodies_are_counted() {
     assert_eq!(result.outcome.code, "Non HTTP response code: org.apache.http.ContentTooLongException");
     assert!(result.outcome.message.contains("exceeds the 100,000 bytes"), "{}", result.outcome.message);
     assert!(!result.outcome.success && result.body.len() < 1000 && result.body.capacity() < 100_000);
-    assert_eq!(busyhour_limits::take(), [(Limit::BodyBytes, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(Limit::BodyBytes, 1)]);
     let result = user.sample_with(&rejecting, RETENTIONS[1]);
     assert!(result.outcome.success, "{}", result.outcome.message);
     assert_eq!(result.sizes.body_bytes, 200_000);
@@ -67,7 +67,7 @@ fn retained_bodies_are_limited_and_discarded_bodies_are_counted() {
     let summed = HttpSampler { md5: true, ..rejecting };
     let result = user.sample(&summed);
     assert_eq!((result.outcome.success, result.body.len()), (true, 32), "{}", result.outcome.message);
-    assert_eq!(busyhour_limits::take(), []);
+    assert_eq!(busyhour_limits::take_counts(), []);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_request_ends_at_its_deadline() {
             let message = "The request took longer than its deadline of 50ms (--request-deadline)";
             assert_eq!(result.outcome.message, format!("Non HTTP response message: {message}"));
             assert!(result.times.end.since(result.times.start) >= 50_000_000 && !result.outcome.success);
-            assert_eq!(busyhour_limits::take(), [(Limit::RequestDeadline, 1)]);
+            assert_eq!(busyhour_limits::take_counts(), [(Limit::RequestDeadline, 1)]);
         }
     }
 }
@@ -112,14 +112,14 @@ fn the_deadline_covers_the_handshake_and_does_not_affect_fast_responses() {
     let silent = Server::start(|mut peer| while peer.request().is_some() {});
     let (code, _) = TestUser::new().outcome(&with_deadline(get_securely(silent.port, "/"), 50));
     assert_eq!(code, "Non HTTP response code: java.net.SocketTimeoutException");
-    assert_eq!(busyhour_limits::take(), [(Limit::RequestDeadline, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(Limit::RequestDeadline, 1)]);
     let server = Server::responding(|_| ok(b"fast"));
     let mut user = TestUser::new();
     for _ in 0..3 {
         assert!(user.sample(&with_deadline(get(server.port, "/"), 60_000)).outcome.success);
     }
     assert_eq!(server.connections(), [0, 0, 0]);
-    assert!(busyhour_limits::take().is_empty());
+    assert!(busyhour_limits::take_counts().is_empty());
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_server_that_always_requires_authentication() {
     let result = user.sample(&HttpSampler { auth: manager(server.port, "", false), ..get(server.port, "/") });
     assert_eq!(result.outcome.code, "401");
     assert_eq!(server.requests().len(), 1 + AUTHENTICATION_ROUNDS_MAX as usize);
-    assert_eq!(busyhour_limits::take(), [(Limit::AuthenticationRounds, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(Limit::AuthenticationRounds, 1)]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn the_number_of_cookies_is_limited() {
     assert_eq!(sent.split("; ").count(), COOKIES_MAX);
     assert!(sent.starts_with("b0=x; "), "{}", &sent[..40]);
     // The cookies of the fourth and the fifth response exceed the limit.
-    let exceeded = busyhour_limits::take();
+    let exceeded = busyhour_limits::take_counts();
     let [(Limit::Cookies, responses)] = exceeded[..] else { panic!("{exceeded:?}") };
     assert!(responses >= 2);
 }
@@ -184,7 +184,7 @@ fn the_number_of_embedded_resources_is_limited() {
         "{}",
         last.outcome.message
     );
-    assert_eq!(busyhour_limits::take(), [(Limit::Resources, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(Limit::Resources, 1)]);
 }
 
 /// A sampler whose samples retain at most `bytes` bytes of all their bodies.
@@ -222,7 +222,7 @@ fn the_bodies_of_redirects_share_one_limit() {
     assert!(result.outcome.message.contains("exceed the 1,000,000 bytes"), "{}", result.outcome.message);
     assert_eq!(result.sub_results.len(), 11);
     assert!((1_000_000..1_001_000).contains(&retained_bytes(result)), "{}", retained_bytes(result));
-    assert_eq!(busyhour_limits::take(), [(Limit::SampleBodyBytes, 1)]);
+    assert_eq!(busyhour_limits::take_counts(), [(Limit::SampleBodyBytes, 1)]);
     // The next sample has the complete budget again.
     let last = HttpSampler { path: text("/7"), ..following.clone() };
     assert!(user.sample(&with_body_budget(last, 1_000_000, refuse)).outcome.success);
@@ -239,7 +239,7 @@ fn the_bodies_of_redirects_share_one_limit() {
     // With redirects inside the client, only the last body is retained.
     let automatic = HttpSampler { redirects: Redirects::Auto, ..following };
     assert!(user.sample(&with_body_budget(automatic, 200_000, refuse)).outcome.success);
-    assert_eq!(busyhour_limits::take(), []);
+    assert_eq!(busyhour_limits::take_counts(), []);
 }
 
 #[test]
@@ -263,11 +263,11 @@ fn the_bodies_of_embedded_resources_share_the_limit_of_their_page() {
         let result = user.sample(&with_body_budget(page.clone(), 1_000_000, BodyLimit::default()));
         assert!(!result.outcome.success && result.outcome.message.contains("exceed the 1,000,000 bytes"));
         assert!(retained_bytes(result) < 1_010_000, "{}", retained_bytes(result));
-        let exceeded = busyhour_limits::take();
+        let exceeded = busyhour_limits::take_counts();
         assert!(matches!(exceeded[..], [(Limit::SampleBodyBytes, 6..)]), "{exceeded:?}");
         let result = user.sample(&with_body_budget(page, 2_000_000, BodyLimit::default()));
         assert!(result.outcome.success, "{}", result.outcome.message);
-        assert_eq!((result.sub_results.len(), busyhour_limits::take().len()), (16, 0));
+        assert_eq!((result.sub_results.len(), busyhour_limits::take_counts().len()), (16, 0));
     }
 }
 

@@ -62,7 +62,7 @@ pub fn get(port: u16, path: &str) -> HttpSampler {
         embedded: None,
         md5: false,
         client: Client::HttpClient4,
-        is_open: false,
+        is_accessed_by_scripts: false,
     }
 }
 

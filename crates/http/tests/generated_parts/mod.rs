@@ -52,7 +52,7 @@ pub fn check(bytes: &[u8], count_max: usize) {
             }
         }
     }
-    let _ = busyhour_limits::take();
+    let _ = busyhour_limits::take_counts();
 }
 
 fn check_page(text: &str, is_html: bool) {

@@ -27,7 +27,8 @@ impl Sink for Received {
     }
 }
 
-/// Reads `bytes` in pieces of `piece` bytes and checks the invariants; returns the received response.
+/// Reads `bytes` in pieces of `piece` bytes and checks the invariants. Returns the received response, whether it is complete, whether
+/// reading failed, and the number of bytes that the reader counted.
 fn read(bytes: &[u8], piece: usize) -> (Received, bool, bool, u64) {
     let mut reader = ResponseReader::new(false);
     let mut received = Received::default();
@@ -61,7 +62,7 @@ pub fn check(bytes: &[u8]) {
     }
     let whole = read(rest, rest.len().max(1));
     let pieces = read(rest, usize::from(*first) + 1);
-    // Invalid input may be rejected earlier or later, but a valid response is the same for all piece sizes.
+    // The size of the pieces determines how early invalid input is rejected, but a valid response is the same for all sizes.
     if !whole.2 && !pieces.2 && whole.1 && pieces.1 {
         assert_eq!(whole.0, pieces.0);
         assert_eq!(whole.3, pieces.3);

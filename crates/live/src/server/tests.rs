@@ -1,8 +1,8 @@
-//! Tests of the server with the requests of a browser. The run only records its orders.
+//! Tests of the server with the requests of a browser. The run only records its commands.
 
 use std::net::TcpListener;
 
-use busyhour_launch::{LoadState, OrderRefused, RunObserver as _, RunPhase};
+use busyhour_launch::{CommandRefused, LoadState, RunObserver as _, RunPhase};
 use busyhour_standin::{LiveEvents, LivePageClient};
 use serde_json::Value;
 
@@ -12,22 +12,22 @@ use crate::live_run::tests::snapshot;
 
 #[derive(Default)]
 struct Run {
-    orders: Mutex<Vec<Order>>,
+    commands: Mutex<Vec<Command>>,
 }
 
-impl OrderHandler for Run {
-    fn order(&self, order: Order, source: OrderSource) -> Result<(), OrderRefused> {
-        assert_eq!(source, OrderSource::Page);
-        if matches!(order, Order::Rate { factor } if factor > 100.0) {
-            return Err(OrderRefused::FixedRate("too fast".into()));
+impl CommandHandler for Run {
+    fn execute(&self, command: Command, source: CommandSource) -> Result<(), CommandRefused> {
+        assert_eq!(source, CommandSource::Page);
+        if matches!(command, Command::Rate { factor } if factor > 100.0) {
+            return Err(CommandRefused::FixedRate("too fast".into()));
         }
-        lock(&self.orders).push(order);
+        lock(&self.commands).push(command);
         Ok(())
     }
 
     fn state(&self) -> LoadState {
-        let phase = match lock(&self.orders).last() {
-            Some(Order::Pause) => RunPhase::Paused,
+        let phase = match lock(&self.commands).last() {
+            Some(Command::Pause) => RunPhase::Paused,
             _ => RunPhase::Running,
         };
         LoadState { phase, factor: 1.0, ..LoadState::default() }
@@ -43,9 +43,9 @@ struct Served {
 fn served() -> Served {
     let view = LiveView::default();
     let run = Arc::new(Run::default());
-    let steering: Arc<dyn OrderHandler> = Arc::<Run>::clone(&run);
+    let control: Arc<dyn CommandHandler> = Arc::<Run>::clone(&run);
     let settings = PageSettings { title: "Shop".into(), ..PageSettings::default() };
-    let server = PageServer::start("127.0.0.1:0", &settings, &view, steering).unwrap();
+    let server = PageServer::start("127.0.0.1:0", &settings, &view, control).unwrap();
     Served { server, observer: view.observer(), run }
 }
 
@@ -54,12 +54,12 @@ impl Served {
         LivePageClient::at(&self.server.url()).unwrap()
     }
 
-    fn ask(&self, head: &str, body: &str) -> String {
-        self.page().ask(head, body).unwrap()
+    fn request(&self, head: &str, body: &str) -> String {
+        self.page().request(head, body).unwrap()
     }
 
-    fn order(&self, body: &str) -> String {
-        self.page().order(body).unwrap()
+    fn send_command(&self, body: &str) -> String {
+        self.page().send_command(body).unwrap()
     }
 
     fn listen(&self) -> LiveEvents {
@@ -98,16 +98,16 @@ fn orders_are_executed_and_shown_immediately() {
     let served = served();
     let mut events = served.listen();
     next(&mut events).unwrap();
-    assert!(served.order(r#"{"order":"pause"}"#).starts_with("HTTP/1.1 200 "));
+    assert!(served.send_command(r#"{"order":"pause"}"#).starts_with("HTTP/1.1 200 "));
     let (name, data) = next(&mut events).unwrap();
     assert_eq!((name.as_str(), &data["state"]), ("status", &Value::from("paused")));
-    assert!(served.order(r#"{"order":"rate","factor":2.5}"#).starts_with("HTTP/1.1 200 "));
-    let refused = served.order(r#"{"order":"rate","factor":1000}"#);
+    assert!(served.send_command(r#"{"order":"rate","factor":2.5}"#).starts_with("HTTP/1.1 200 "));
+    let refused = served.send_command(r#"{"order":"rate","factor":1000}"#);
     assert!(refused.starts_with("HTTP/1.1 409 ") && refused.ends_with("too fast"), "{refused}");
     for rubbish in ["", "{}", r#"{"order":"explode"}"#, r#"{"order":"rate"}"#] {
-        assert!(served.order(rubbish).starts_with("HTTP/1.1 400 "), "{rubbish}");
+        assert!(served.send_command(rubbish).starts_with("HTTP/1.1 400 "), "{rubbish}");
     }
-    assert_eq!(*lock(&served.run.orders), [Order::Pause, Order::Rate { factor: 2.5 }]);
+    assert_eq!(*lock(&served.run.commands), [Command::Pause, Command::Rate { factor: 2.5 }]);
 }
 
 #[test]
@@ -135,19 +135,19 @@ fn requests_without_the_token_are_refused() {
         format!("GET /?token={token} HTTP/1.1\r\nOrigin: http://evil.example"),
     ];
     for head in heads {
-        let answer = served.ask(&head, r#"{"order":"stop"}"#);
+        let answer = served.request(&head, r#"{"order":"stop"}"#);
         assert!(answer.starts_with("HTTP/1.1 403 ") && !answer.contains("Shop"), "{head}: {answer}");
     }
-    assert!(lock(&served.run.orders).is_empty());
-    let page = served.ask(&format!("GET /?token={token} HTTP/1.1"), "");
+    assert!(lock(&served.run.commands).is_empty());
+    let page = served.request(&format!("GET /?token={token} HTTP/1.1"), "");
     for words in ["HTTP/1.1 200 ", "no-store", "no-referrer", "frame-ancestors 'none'", "Shop"] {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains(&token), "the page does not contain the token");
-    assert!(served.ask(&format!("GET /x?token={token} HTTP/1.1"), "").starts_with("HTTP/1.1 404 "));
-    assert!(served.ask("PUT / HTTP/1.1", "").starts_with("HTTP/1.1 405 "));
+    assert!(served.request(&format!("GET /x?token={token} HTTP/1.1"), "").starts_with("HTTP/1.1 404 "));
+    assert!(served.request("PUT / HTTP/1.1", "").starts_with("HTTP/1.1 405 "));
     // Browsers request an icon automatically; an error response would be shown in the browser's console.
-    assert!(served.ask("GET /favicon.ico HTTP/1.1", "").starts_with("HTTP/1.1 204 "));
+    assert!(served.request("GET /favicon.ico HTTP/1.1", "").starts_with("HTTP/1.1 204 "));
 }
 
 #[test]

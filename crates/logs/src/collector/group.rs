@@ -37,8 +37,8 @@ pub(super) struct Groups {
 const LOGGER_BYTES_MAX: usize = 300;
 
 impl Groups {
-    pub(super) fn new(cells_max: usize) -> Groups {
-        Groups { groups: Vec::new(), traces: FxHashMap::default(), table: CountTable::new(cells_max) }
+    pub(super) fn new(counts_max: usize) -> Groups {
+        Groups { groups: Vec::new(), traces: FxHashMap::default(), table: CountTable::new(counts_max) }
     }
 
     pub(super) fn interval_s(&self) -> u32 {

@@ -49,7 +49,7 @@ pub struct CollectorSettings {
     /// Maximum length of an example in bytes.
     pub example_bytes_max: usize,
     /// Maximum number of counts, 8 bytes each, for templates and for traces. Intervals become longer when it is reached.
-    pub cells_max: usize,
+    pub counts_max: usize,
 }
 
 impl CollectorSettings {
@@ -66,7 +66,7 @@ impl CollectorSettings {
             redactor,
             miner: MinerSettings::default(),
             example_bytes_max: 4 * 1024,
-            cells_max: 2_000_000,
+            counts_max: 2_000_000,
         }
     }
 }

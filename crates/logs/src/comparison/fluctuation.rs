@@ -24,7 +24,7 @@ const LENGTH_MIN_S: f64 = 60.0;
 
 /// Why rates cannot be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct TooShort {
+pub struct TooShortLogs {
     /// Length of the shorter log in seconds.
     pub length_s: f64,
     /// Estimated time in seconds for which the rate stays above or below its mean; `None` if the log is too short to estimate it.
@@ -89,7 +89,7 @@ impl Pool {
 }
 
 /// Whether one of the logs, each with its length in seconds, is too short to judge the rates of its groups.
-pub(super) fn too_short(logs: [(&[GroupCounts], f64); 2]) -> Option<TooShort> {
+pub(super) fn too_short(logs: [(&[GroupCounts], f64); 2]) -> Option<TooShortLogs> {
     let length_s = logs[0].1.min(logs[1].1);
     let fluctuations = logs.iter().filter_map(|(groups, length_s)| {
         let mut pool = Pool::new(*length_s);
@@ -98,7 +98,7 @@ pub(super) fn too_short(logs: [(&[GroupCounts], f64); 2]) -> Option<TooShort> {
     });
     let fluctuation_s = fluctuations.reduce(f64::max);
     let needed_s = fluctuation_s.map_or(LENGTH_MIN_S, |s| (FLUCTUATIONS_MIN * s).max(LENGTH_MIN_S));
-    (length_s < needed_s).then_some(TooShort { length_s, fluctuation_s, needed_s })
+    (length_s < needed_s).then_some(TooShortLogs { length_s, fluctuation_s, needed_s })
 }
 
 /// Whether one of the logs is too short to judge the rate of a single group, which consists of these groups of each log.

@@ -63,7 +63,7 @@ fn new_templates_are_listed_before_risen_ones() {
             group("new burst", &[(7, 500)]),
         ],
     );
-    let found = compare(&baseline, &run, Exposure::Seconds).unwrap();
+    let found = compare(&baseline, &run, Exposure::RunLength).unwrap();
     let new = [("new often", true), ("new burst", false), ("new rare", false)];
     assert_eq!(texts(&found.templates.new), new);
     assert_eq!(texts(&found.templates.risen), [("a b", true)]);
@@ -79,7 +79,7 @@ fn counts_are_compared_per_exposure() {
     let longer: Vec<_> = (0..400).map(|at| (at * 8, 1)).collect();
     let (baseline, run) =
         (log(320.0, vec![group("a b", &even(40))]), log(3_200.0, vec![group("a b", &longer)]));
-    assert_eq!(compare(&baseline, &run, Exposure::Seconds).unwrap().templates.risen, []);
+    assert_eq!(compare(&baseline, &run, Exposure::RunLength).unwrap().templates.risen, []);
     let requests = Exposure::Requests { baseline: 1_000.0, run: 1_000.0 };
     assert_eq!(compare(&baseline, &run, requests).unwrap().templates.risen.len(), 1);
 }
@@ -91,9 +91,9 @@ fn templates_that_were_generalized_differently_are_the_same() {
         vec![group("login of ann at shop failed", &even(9)), group("login of bob at shop failed", &even(9))],
     );
     let run = log(320.0, vec![group("login of <*> at shop failed", &even(18))]);
-    let found = compare(&baseline, &run, Exposure::Seconds).unwrap();
+    let found = compare(&baseline, &run, Exposure::RunLength).unwrap();
     assert_eq!((found.templates.new.len(), found.templates.others), (0, 1));
-    let back = compare(&run, &baseline, Exposure::Seconds).unwrap();
+    let back = compare(&run, &baseline, Exposure::RunLength).unwrap();
     assert_eq!((back.templates.new.len(), back.templates.others), (0, 1));
     // Traces are only matched if they are equal.
     assert_eq!(found.traces.new.len(), 1);
@@ -103,16 +103,16 @@ fn templates_that_were_generalized_differently_are_the_same() {
 fn errors_say_what_is_wrong() {
     let good = log(10.0, vec![]);
     let other_query = LogCounts { query: "failed".into(), ..good.clone() };
-    let error = compare(&good, &other_query, Exposure::Seconds).unwrap_err().to_string();
+    let error = compare(&good, &other_query, Exposure::RunLength).unwrap_err().to_string();
     assert!(error.contains("`error`") && error.contains("`failed`"), "{error}");
     let no_length = LogCounts { length_s: None, ..good.clone() };
     assert_eq!(
-        compare(&no_length, &good, Exposure::Seconds),
+        compare(&no_length, &good, Exposure::RunLength),
         Err(ComparisonError::NoLength(LogSide::Baseline))
     );
     let later = LogCounts { format: 99, ..good.clone() };
     assert_eq!(
-        compare(&good, &later, Exposure::Seconds),
+        compare(&good, &later, Exposure::RunLength),
         Err(ComparisonError::UnknownFormat { side: LogSide::Run, found: 99 })
     );
     let exposure = Exposure::Requests { baseline: 0.0, run: 5.0 };

@@ -17,7 +17,7 @@ fn collect(envelope: Option<Envelope>, scope: TemplateScope, pieces: &[&[u8]]) -
     settings.scope = scope;
     settings.duration_unit = Some(DurationUnit::Microseconds);
     settings.miner = MinerSettings { templates_max: 50, leaf_templates_max: 5, ..MinerSettings::default() };
-    settings.cells_max = 64;
+    settings.counts_max = 64;
     settings.example_bytes_max = 100;
     let mut collector = LogCollector::new(settings);
     let source = collector.add_source(envelope);
@@ -55,7 +55,7 @@ pub fn check(bytes: &[u8]) {
     let matching_only = collect(envelope, TemplateScope::Matching, &[bytes]);
     assert_eq!((matching_only.entries, matching_only.matching), (whole.entries, whole.matching));
     if whole.length_s.is_some() {
-        let comparison = compare(&whole, &whole, Exposure::Seconds).unwrap();
+        let comparison = compare(&whole, &whole, Exposure::RunLength).unwrap();
         assert!(comparison.templates.new.is_empty() && comparison.templates.risen.is_empty());
         assert!(comparison.traces.new.is_empty() && comparison.traces.risen.is_empty());
     }

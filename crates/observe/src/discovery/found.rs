@@ -162,7 +162,7 @@ impl fmt::Display for ObservableSource {
 
 /// A target of the run, or a process or address behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct DiscoveredEntry {
     /// How it was reached; at least one.
     pub origins: Vec<EntryOrigin>,
     /// The address at which it was found.
@@ -173,7 +173,7 @@ pub struct Found {
     pub sources: Vec<ObservableSource>,
 }
 
-impl Found {
+impl DiscoveredEntry {
     pub(super) fn add_origin(&mut self, origin: EntryOrigin) {
         if !self.origins.contains(&origin) {
             self.origins.push(origin);

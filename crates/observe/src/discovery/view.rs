@@ -14,7 +14,7 @@ use crate::tcp_table::{TcpRow, TcpTable};
 
 use super::advice::sources_of_process;
 use super::container::container_of;
-use super::found::{Found, FoundProcess, Location, NetworkNamespace};
+use super::found::{DiscoveredEntry, FoundProcess, Location, NetworkNamespace};
 use super::kind::ServerKind;
 
 /// The largest number of network namespaces that are read.
@@ -101,10 +101,10 @@ impl SystemView {
 
     /// Why a process may be missing although it exists: a limit was reached.
     pub(super) fn limit_reached(&self) -> Option<&'static str> {
-        let tables_are_cut = self.namespaces.iter().any(|namespace| namespace.table.is_cut);
-        if self.list.is_cut {
+        let tables_are_cut = self.namespaces.iter().any(|namespace| namespace.table.is_truncated);
+        if self.list.is_truncated {
             Some("only the first 10,000 processes were examined")
-        } else if self.owners.is_cut {
+        } else if self.owners.is_truncated {
             Some("only the first 2,000,000 descriptors were examined")
         } else if tables_are_cut {
             Some("only the first 200,000 sockets of a network namespace were examined")
@@ -131,7 +131,7 @@ impl SystemView {
     }
 
     /// Describes a process; `None` if it is not on the list.
-    pub(super) fn describe(&self, root: &ProcRoot, pid: u32, place: &Place) -> Option<Found> {
+    pub(super) fn describe(&self, root: &ProcRoot, pid: u32, place: &Place) -> Option<DiscoveredEntry> {
         let group = self.list.with_descendants(pid);
         let (first, descendants) = group.split_first()?;
         let namespace = match place {
@@ -162,7 +162,7 @@ impl SystemView {
         };
         let sources = sources_of_process(root, &process, cgroup.err().as_ref());
         let location = Location::Process(Box::new(process));
-        Some(Found { origins: Vec::new(), address: None, location, sources })
+        Some(DiscoveredEntry { origins: Vec::new(), address: None, location, sources })
     }
 }
 

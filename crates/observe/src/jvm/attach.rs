@@ -38,15 +38,15 @@ use exchange::ProtocolVersion;
 /// ```no_run
 /// use std::time::Duration;
 /// use busyhour_observe::ProcRoot;
-/// use busyhour_observe::jvm::Attach;
+/// use busyhour_observe::jvm::AttachedJvm;
 ///
-/// let jvm = Attach::connect(&ProcRoot::live(), 4711, Duration::from_secs(10))?;
+/// let jvm = AttachedJvm::connect(&ProcRoot::live(), 4711, Duration::from_secs(10))?;
 /// let dump = jvm.thread_dump(false)?;
 /// println!("{} threads wait for locks", dump.blocked().len());
 /// # Ok::<(), busyhour_observe::jvm::AttachError>(())
 /// ```
 #[derive(Debug)]
-pub struct Attach {
+pub struct AttachedJvm {
     pid: u32,
     socket: PathBuf,
     /// The user that must own the socket.
@@ -55,7 +55,7 @@ pub struct Attach {
     timeout: Duration,
 }
 
-impl Attach {
+impl AttachedJvm {
     /// Prepares a JVM for commands. If the JVM does not listen for commands yet, SIGQUIT makes it listen, which takes 20 to 70 ms.
     ///
     /// SIGQUIT ends processes that do not handle it, and has other effects on programs other than HotSpot. It is only sent to a
@@ -63,7 +63,7 @@ impl Attach {
     ///
     /// # Errors
     /// The process is not a JVM of HotSpot, belongs to another user, does not accept commands, or does not answer in time.
-    pub fn connect(root: &ProcRoot, pid: u32, timeout: Duration) -> Result<Attach, AttachError> {
+    pub fn connect(root: &ProcRoot, pid: u32, timeout: Duration) -> Result<AttachedJvm, AttachError> {
         if !root.is_live() {
             return Err(AttachError::Recorded);
         }
@@ -81,7 +81,7 @@ impl Attach {
         }
         let socket = root.process(pid, "root/tmp").join(format!(".java_pid{}", facts.inner_pid));
         let mut attach =
-            Attach { pid, socket, user: facts.effective_uid, version: ProtocolVersion::One, timeout };
+            AttachedJvm { pid, socket, user: facts.effective_uid, version: ProtocolVersion::One, timeout };
         attach.version = match attach.negotiate(&deadline) {
             // There is no socket, or an earlier JVM with this process ID left one.
             Err(AttachError::Socket { source, .. })

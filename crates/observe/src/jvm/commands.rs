@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::attach::{Attach, AttachError};
+use super::attach::{AttachError, AttachedJvm};
 use super::class_histogram::ClassHistogram;
 use super::recording::{self, RecordingError, RecordingSettings};
 use super::thread_dump::ThreadDump;
@@ -28,7 +28,7 @@ pub enum HistogramScope {
     All,
 }
 
-impl Attach {
+impl AttachedJvm {
     /// The name and version of the virtual machine, as it states them.
     ///
     /// # Errors

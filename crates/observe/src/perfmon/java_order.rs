@@ -1,9 +1,9 @@
 //! The order in which Java's `HashMap` iterates over texts.
 //!
-//! The collector of JMeter keeps its metrics in such a map, so that its rows have this order within an interval.
+//! JMeter's PerfMon collector stores its metrics in a `HashMap` and writes the rows of each interval in this order.
 
-/// Indices of `keys`, which must differ, in the order of iteration of a `HashMap` into which they were put one after
-/// another. Buckets with many keys, which Java turns into trees, keep the order of insertion.
+/// The indices of `keys` in the order in which a `HashMap` iterates over the keys, if they are inserted one after another. The
+/// keys must differ. Java converts buckets with many keys to trees; such buckets keep the order of insertion.
 pub(super) fn hash_map_order(keys: &[String]) -> Vec<usize> {
     let mut capacity: usize = 16;
     while keys.len() * 4 > capacity * 3 {

@@ -1,4 +1,4 @@
-//! Values as the collector of JMeter records them. `busyhour_record::ValueFile` writes them to files.
+//! Values in the form in which JMeter's PerfMon collector records them. `busyhour_record::ValueFile` writes them to files.
 
 use busyhour_record::ValueRow;
 
@@ -9,7 +9,7 @@ pub struct PerfMonSample {
     pub stamp_ms: i64,
     /// Host, type and parameters of the metric.
     pub label: String,
-    /// The value times 1000 without its decimal places; −1000 for an error.
+    /// 1000 times the value, truncated to an integer; −1000 for an error.
     pub elapsed: i64,
     /// Why there is no value; `None` if there is one.
     pub error: Option<String>,
@@ -34,7 +34,7 @@ impl PerfMonSample {
         }
     }
 
-    /// The sample of an error, which is described like a Java exception.
+    /// The sample of an error. The text of the error has the form of a Java exception.
     #[must_use]
     pub fn of_error(stamp_ms: i64, label: &str, error: String) -> Self {
         Self { stamp_ms, label: label.to_owned(), elapsed: -1000, error: Some(error) }

@@ -31,7 +31,7 @@ pub(super) struct Page {
     /// The number of selected series beyond the limits.
     pub(super) omitted: u64,
     /// Whether the end of an OpenMetrics page is missing.
-    pub(super) is_cut: bool,
+    pub(super) is_truncated: bool,
 }
 
 /// The value of a series.
@@ -97,7 +97,7 @@ impl Page {
         for (histogram, counts) in page.histograms.iter_mut().zip(collector.counts) {
             histogram.buckets = HistogramBuckets::new(counts);
         }
-        page.is_cut = format == TextFormat::OpenMetrics && !samples.is_complete();
+        page.is_truncated = format == TextFormat::OpenMetrics && !samples.is_complete();
         page
     }
 }
@@ -250,6 +250,6 @@ mod tests {
         let page = read(&text, &[]);
         assert_eq!((page.values.len(), page.omitted), (SERIES_MAX, 7));
         let cut = Page::read("a 1\n", TextFormat::OpenMetrics, &MetricSelection::default());
-        assert!(cut.is_cut);
+        assert!(cut.is_truncated);
     }
 }

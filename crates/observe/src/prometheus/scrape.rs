@@ -83,7 +83,7 @@ impl ScrapeProbe {
         if page.samples == 0 {
             return Err(ScrapeError::NoMetrics { url: url(), source: page.first_error });
         }
-        if page.is_cut {
+        if page.is_truncated {
             return Err(ScrapeError::Cut { url: url() });
         }
         Ok(page)

@@ -52,7 +52,7 @@ pub fn parse_cmt_show(text: &str) -> XenMonitoringTable {
     table
 }
 
-/// A name, which may contain blanks, a number, and quantities.
+/// Parses a row: the name of a domain (which may contain blanks), its number, and quantities.
 fn row(line: &str) -> Option<XenMonitoringRow> {
     let (values, before) = quantities(line)?;
     let (name, id) = before.trim_end().rsplit_once(|c: char| c.is_ascii_whitespace())?;
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn occupancy_of_two_sockets() {
-        // In the format that the source code of xl prints, with the values of a VM that streams through memory.
+        // The format follows the source code of xl. The values are those of a VM that reads or writes memory continuously.
         let text = format!(
             "Total RMID: 87\n{:<40} {:>5}{:>14} {}{:>14} {}\n{:<46}{:>13} KB{:>13} KB\n{:<40} {:>5}{:>13} KB{:>13} KB\n{:<40} {:>5}{:>13} KB\n",
             "Name",

@@ -28,7 +28,7 @@ pub struct StallHistogram {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StallSummary {
     /// The figures of the delays; `None` if no delay was measured, because the thread did not run.
-    pub delays: Option<Delays>,
+    pub delays: Option<DelayStatistics>,
     /// Stalls as intervals, from the time at which the thread was due to run to the time at which it ran.
     pub stalls: Vec<(Nanos, Nanos)>,
     /// The number of stalls beyond those that are remembered.
@@ -41,7 +41,7 @@ pub struct StallSummary {
 
 /// Figures of delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Delays {
+pub struct DelayStatistics {
     /// Number of delays, including those filled in for missed intervals.
     pub count: u64,
     /// Longest delay in ns.
@@ -101,7 +101,7 @@ impl StallHistogram {
     /// Returns the delays that were recorded since the last call, and clears the histogram.
     pub fn take(&mut self) -> StallSummary {
         let delays = self.delays.as_mut().filter(|delays| !delays.is_empty()).map(|delays| {
-            let found = Delays {
+            let found = DelayStatistics {
                 count: delays.len(),
                 max_ns: delays.max() * 1_000,
                 p99_ns: delays.value_at_quantile(0.99) * 1_000,

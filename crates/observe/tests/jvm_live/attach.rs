@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use busyhour_observe::ProcRoot;
 use busyhour_observe::jvm::{
-    Attach, AttachError, HistogramScope, ProcessError, RecordingCommandError, RecordingError,
+    AttachError, AttachedJvm, HistogramScope, ProcessError, RecordingCommandError, RecordingError,
     RecordingSettings, ThreadState,
 };
 
@@ -15,12 +15,12 @@ use crate::java::{Jdk, Load};
 /// Long enough for a machine that compiles at the same time.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-fn connect(pid: u32) -> Attach {
-    Attach::connect(&ProcRoot::live(), pid, TIMEOUT).unwrap_or_else(|error| panic!("{error}"))
+fn connect(pid: u32) -> AttachedJvm {
+    AttachedJvm::connect(&ProcRoot::live(), pid, TIMEOUT).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn refused(pid: u32) -> AttachError {
-    Attach::connect(&ProcRoot::live(), pid, TIMEOUT).map(drop).expect_err("refused")
+    AttachedJvm::connect(&ProcRoot::live(), pid, TIMEOUT).map(drop).expect_err("refused")
 }
 
 /// A few commands that work for every JVM.
@@ -148,7 +148,7 @@ fn a_stopped_jvm_causes_a_timeout() {
     for jdk in Jdk::installed() {
         let load = Load::start(&jdk, &[]);
         load.signal("STOP");
-        let error = Attach::connect(&ProcRoot::live(), load.pid(), Duration::from_millis(200))
+        let error = AttachedJvm::connect(&ProcRoot::live(), load.pid(), Duration::from_millis(200))
             .map(drop)
             .expect_err("stopped");
         assert!(matches!(error, AttachError::Timeout { .. }), "{error}");

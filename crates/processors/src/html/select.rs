@@ -4,7 +4,7 @@ mod parse;
 mod search;
 mod syntax;
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_oro::Finder;
 
 use super::limit::{STEPS_MAX, SelectLimit};
@@ -41,7 +41,7 @@ impl Selector {
             .filter(|id| self.fits(&search, ROOT, *id))
             .collect();
         if search.is_aborted() {
-            exceeded(Limit::SelectorSteps);
+            count_exceeded(Limit::SelectorSteps);
             return Err(SelectLimit);
         }
         Ok(selected)

@@ -1,6 +1,6 @@
 //! The text of an element, as in jsoup.
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_slices::tick;
 
 use super::limit::{STEPS_FOR_TEXT, STEPS_MAX, SelectLimit};
@@ -59,7 +59,7 @@ impl TextBudget {
                 _ => 0,
             };
             let Some(remaining) = self.0.checked_sub(text + STEPS_FOR_TEXT) else {
-                exceeded(Limit::SelectorSteps);
+                count_exceeded(Limit::SelectorSteps);
                 return Err(SelectLimit);
             };
             self.0 = remaining;

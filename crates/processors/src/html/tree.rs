@@ -8,7 +8,7 @@ use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::{StrTendril, TendrilSink as _};
 use html5ever::{Attribute, ExpandedName, ParseOpts, QualName, parse_document};
 
-use busyhour_limits::{Limit, exceeded};
+use busyhour_limits::{Limit, count_exceeded};
 use busyhour_slices::tick;
 
 /// Maximum nesting depth of elements; the limit of browsers is 512.
@@ -131,7 +131,7 @@ impl Tree {
 pub(crate) fn parse(text: &str) -> Result<Tree, PageLimit> {
     let parsed = parse_within(text, NODES_MAX, STEPS_MAX);
     if parsed.is_err() {
-        exceeded(Limit::HtmlPage);
+        count_exceeded(Limit::HtmlPage);
     }
     parsed
 }

@@ -80,7 +80,7 @@ impl Processor for ScriptProcessor {
         }
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         if self.script.reads_result { Retention::ALL } else { Retention::default() }
     }
 
@@ -189,7 +189,7 @@ impl Assertion for ScriptAssertion {
         outcome
     }
 
-    fn keep(&self) -> Retention {
+    fn retention(&self) -> Retention {
         if self.script.reads_result { Retention::ALL } else { Retention::default() }
     }
 }

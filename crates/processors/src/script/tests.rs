@@ -32,7 +32,7 @@ fn processors_set_variables() {
         user.variables.set("y", "1");
         processor.process(&mut user);
         assert_eq!(user.variables.get("x"), Some("1!"));
-        assert_eq!(processor.keep(), Retention::default());
+        assert_eq!(processor.retention(), Retention::default());
     }
 }
 
@@ -41,7 +41,7 @@ fn processors_read_the_result() {
     let script = r#"vars.put("code", prev.getResponseDataAsString())"#;
     let processor =
         ScriptProcessor::after(settings(Language::JavaLike(JavaLike::Groovy), script)).expect("supported");
-    assert_eq!(processor.keep(), Retention::ALL);
+    assert_eq!(processor.retention(), Retention::ALL);
     let mut before = user(&Symbols::default());
     processor.process(&mut before);
     assert_eq!(before.variables.get("code"), None);
@@ -170,7 +170,7 @@ fn javascript_can_access_jmeters_objects() {
     let mut given = settings(javascript(), script);
     given.parameters = Template::literal("x  y");
     let processor = ScriptProcessor::after(given).expect("supported");
-    assert_eq!(processor.keep(), Retention::ALL);
+    assert_eq!(processor.retention(), Retention::ALL);
     let mut user = user_with_body("body");
     user.result.outcome.code = "200".into();
     user.result.outcome.success = true;

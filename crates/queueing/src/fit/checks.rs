@@ -287,7 +287,7 @@ fn exclude_beyond_peak(checked: &mut [CheckedPoint], findings: &mut Vec<Capacity
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fit::finding::Weight;
+    use crate::fit::finding::FindingSeverity;
     use crate::fit::point::Utilization;
 
     fn point(users: f64, throughput_per_s: f64, response_ms: Option<f64>) -> LoadPoint {
@@ -334,7 +334,7 @@ mod tests {
         };
         assert_eq!(format!("{:.0} {seconds:.0}", 34_281.0 / users_by_law), "331 253");
         assert_eq!(found.points[0].left_out, Some(ExclusionReason::WrongPopulation));
-        assert_eq!(found.findings[0].weight(), Weight::Contradiction);
+        assert_eq!(found.findings[0].weight(), FindingSeverity::Contradiction);
         assert!(
             found.findings[0].to_string().contains("samples were entered as users"),
             "{}",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Weight {
+pub enum FindingSeverity {
     /// Information, which does not affect the result.
     Note,
     /// The result may mislead.
@@ -192,7 +192,7 @@ pub struct ReportedFinding {
     #[serde(flatten)]
     pub finding: CapacityFinding,
     /// The severity.
-    pub weight: Weight,
+    pub weight: FindingSeverity,
     /// The message.
     pub message: String,
     /// The recommended action.
@@ -213,7 +213,7 @@ impl From<CapacityFinding> for ReportedFinding {
 impl CapacityFinding {
     /// The severity.
     #[must_use]
-    pub fn weight(&self) -> Weight {
+    pub fn weight(&self) -> FindingSeverity {
         use CapacityFinding as F;
         match self {
             F::SamplesAsUsers { .. }
@@ -222,7 +222,7 @@ impl CapacityFinding {
             | F::OverUtilized { .. }
             | F::LittleViolated { .. }
             | F::BeyondCapacity { .. }
-            | F::NotUsable { .. } => Weight::Contradiction,
+            | F::NotUsable { .. } => FindingSeverity::Contradiction,
             F::ThinkTimeUnknown
             | F::ThroughputFalls { .. }
             | F::ManyErrors { .. }
@@ -235,12 +235,12 @@ impl CapacityFinding {
             | F::ImplausibleVariability { .. }
             | F::ScalabilityLawFitsBetter { .. }
             | F::AllSaturated
-            | F::PoorFit { .. } => Weight::Doubt,
+            | F::PoorFit { .. } => FindingSeverity::Doubt,
             F::ThinkTimesDiffer { .. }
             | F::BackgroundLoad { .. }
             | F::OthersFitToo { .. }
             | F::NoCoherency
-            | F::NoStandardErrors => Weight::Note,
+            | F::NoStandardErrors => FindingSeverity::Note,
         }
     }
 

@@ -11,8 +11,8 @@ use super::queue_fit::ERROR_BETWEEN_RUNS;
 use super::usl::UslFit;
 use super::value::{FittedValue, student_quantile};
 
-/// Probability that the lower bound that follows from the measured throughputs is above the capacity. It is small compared with
-/// the error probability of the interval that the bound shortens.
+/// Probability that the lower bound from the measured throughputs is above the true capacity. The bound shortens the interval of
+/// the capacity, so this probability must be small compared with the error probability of the interval.
 const BOUND_ERROR: f64 = 0.002;
 
 /// The capacity, and the largest measured load.

@@ -16,7 +16,7 @@ pub struct CustomerClass {
 /// The load of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClassLoad {
-    /// A fixed number of customers, each of whom thinks outside between two passes.
+    /// A fixed number of customers. Each of them has a think time outside the network between two passes.
     Closed {
         /// Number of customers.
         users: u64,

@@ -21,7 +21,7 @@ pub enum Method {
 pub struct SolveSettings {
     /// Method for closed classes.
     pub method: Method,
-    /// Whether to ignore broken assumptions for which that is possible.
+    /// Whether to solve a network that breaks assumptions of the method, if all of them can be ignored.
     pub approximate: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The page of a capacity model: the capacity with its interval, a comparison of the model with the measurements, and
 //! the headroom.
 
-use busyhour_queueing::fit::{CapacityFit, FittedValue, Weight};
+use busyhour_queueing::fit::{CapacityFit, FindingSeverity, FittedValue};
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ fn subtitle(fit: &CapacityFit) -> String {
 fn opening(fit: &CapacityFit) -> Markup {
     let of = |is_contradiction: bool| {
         let all = fit.findings.iter();
-        all.filter(move |finding| (finding.weight == Weight::Contradiction) == is_contradiction)
+        all.filter(move |finding| (finding.weight == FindingSeverity::Contradiction) == is_contradiction)
             .map(|finding| (finding.message.as_str(), Some(finding.advice.as_str())))
     };
     html! {

@@ -216,7 +216,7 @@ fn effect_row(name: &str, path: &str, effect: &Effect, scale: &Forest) -> Markup
     let (class, mark) = match effect.verdict {
         Verdict::Worse | Verdict::PerhapsWorse => ("verdict bad", "✕ "),
         Verdict::Better | Verdict::PerhapsBetter => ("verdict good", "✓ "),
-        Verdict::Alike | Verdict::NotSeen | Verdict::TooLittleData => ("verdict", ""),
+        Verdict::Equivalent | Verdict::NoDifferenceDetected | Verdict::Inconclusive => ("verdict", ""),
     };
     html! {
         tr {
@@ -242,7 +242,7 @@ fn bar(effect: &Effect) -> Option<Mark> {
         class: match effect.verdict {
             Verdict::Worse | Verdict::PerhapsWorse => "bad",
             Verdict::Better | Verdict::PerhapsBetter => "good",
-            Verdict::Alike | Verdict::NotSeen | Verdict::TooLittleData => "open",
+            Verdict::Equivalent | Verdict::NoDifferenceDetected | Verdict::Inconclusive => "open",
         },
     })
 }
@@ -358,17 +358,17 @@ fn method(comparison: &Comparison) -> Markup {
             format!("The interval does not contain zero but overlaps the margin of {margin}."),
         ),
         (
-            &[Verdict::Alike],
+            &[Verdict::Equivalent],
             "alike",
             format!("The whole interval is within {margin} (errors: {points} percentage points)."),
         ),
         (
-            &[Verdict::NotSeen],
+            &[Verdict::NoDifferenceDetected],
             "no difference detected",
             "The interval contains zero and exceeds the margin on at most one side.".to_owned(),
         ),
         (
-            &[Verdict::TooLittleData],
+            &[Verdict::Inconclusive],
             "too little data",
             "The interval exceeds the margin on both sides, or there is no interval.".to_owned(),
         ),

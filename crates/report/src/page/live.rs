@@ -68,7 +68,7 @@ const SYSTEM_SERIES: usize = 4;
 pub fn live_html(page: &LivePage<'_>) -> String {
     let heat = html! {
         "A cell of the " (def("heat", "heat map")) " counts the requests that ended in one slice of time with a response \
-         time in its band; lines are p50, p95 and p99 of each slice, " (BANDS_RESOLUTION) " if a slice is longer than a second."
+         time in its band. Lines are p50, p95 and p99 of each slice, " (BANDS_RESOLUTION) " if a slice is longer than a second."
     };
     let rate = html! {
         (figure(
@@ -88,7 +88,7 @@ pub fn live_html(page: &LivePage<'_>) -> String {
     let users = figure(
         "users",
         PlotHeight::Low,
-        "Active users at the end of each second; the maximum of each slice.",
+        "Active users at the end of each second, or their maximum in each slice if a slice is longer.",
     );
     let glossary = html! { details { summary { "What the terms mean" } (definitions()) } };
     let sections = [
@@ -231,8 +231,8 @@ fn system() -> Markup {
             }
         }
         p.note {
-            "The machine, the process with the most CPU time, the JVM with the most pauses and the resource that is closest to its limit; \
-             dashed lines are the latest marks. The report contains everything."
+            "The plots show the machine, the process with the most CPU time, the JVM with the most pauses and the resource that is \
+             closest to its limit. Dashed lines are the latest marks, which are listed below. The report contains all series and marks."
         }
         ul #system-marks {}
     }
@@ -292,7 +292,9 @@ mod tests {
 
     #[test]
     fn the_page_shows_why_a_rate_cannot_be_changed() {
-        let html = page(Some("users of the plan's own"));
-        assert!(html.contains("users of the plan's own") && !html.contains("id=\"rate-form\""));
+        let html = page(Some("the users of the plan determine the rate"));
+        assert!(
+            html.contains("the users of the plan determine the rate") && !html.contains("id=\"rate-form\"")
+        );
     }
 }

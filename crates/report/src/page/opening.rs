@@ -61,7 +61,7 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
                 (generator(summary))
             }
             (incidents(summary))
-            @if let Some(found) = &summary.explanation { (explanation(found)) }
+            @if let Some(found) = &summary.explanation { (explanation(found, summary.saturation.as_ref())) }
             (stacks_opening(summary))
             (thresholds(summary))
             (caveats(summary))

@@ -60,7 +60,7 @@ fn log(minutes: u32, has_problems: bool) -> NamedLog {
 fn page(log: &NamedLog, baseline: Option<&NamedLog>) -> String {
     let (zone, bursts) = (Zone::utc(), find_bursts(&log.counts));
     let comparison =
-        baseline.map(|baseline| compare(&baseline.counts, &log.counts, Exposure::Seconds).unwrap());
+        baseline.map(|baseline| compare(&baseline.counts, &log.counts, Exposure::RunLength).unwrap());
     let baseline = baseline.zip(comparison.as_ref());
     logs_html(&LogPage {
         log,

@@ -75,7 +75,7 @@ impl<'v> View<'v> {
             kind: key.kind,
             source: key.shown_source(),
             name: self.name(),
-            watched_s: (watched as f64 / 1e6).round() / 1e3,
+            observed_s: (watched as f64 / 1e6).round() / 1e3,
             restarts: self.subjects.restarts(self.subject),
             disk: self.disk.and_then(|disk| disk.key.disk.clone()),
             figures,

@@ -214,7 +214,7 @@ pub struct MarkCount {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceOutcome {
     /// It was watched to the end.
-    Watched,
+    Observed,
     /// It was watched without some of its metrics.
     Limited {
         /// The missing metrics, as a noun phrase.
@@ -227,7 +227,7 @@ pub enum SourceOutcome {
     /// It ended, for this reason.
     Ended(String),
     /// It was not watched.
-    NotWatched {
+    NotObserved {
         /// The reason.
         reason: String,
         /// Advice on how to watch it; may be empty.

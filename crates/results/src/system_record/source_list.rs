@@ -19,9 +19,11 @@ const BYTES_MAX: u64 = 4 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ListedState {
-    Watched,
+    #[serde(rename = "watched")]
+    Observed,
     Limited,
-    NotWatched,
+    #[serde(rename = "not-watched")]
+    NotObserved,
 }
 
 /// A source of the file.

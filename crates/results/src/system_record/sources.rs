@@ -26,7 +26,7 @@ pub(super) fn sources(survey: &Survey, listed: &[ListedSource]) -> (Vec<SourceRo
             SourceState::Watching => {
                 row.at_s = None;
                 row.outcome =
-                    listed.iter().find(|one| one.name == row.name).map_or(SourceOutcome::Watched, outcome);
+                    listed.iter().find(|one| one.name == row.name).map_or(SourceOutcome::Observed, outcome);
             }
             SourceState::Failed(reason) => {
                 row.failures += 1;
@@ -58,7 +58,7 @@ pub(super) fn sources(survey: &Survey, listed: &[ListedSource]) -> (Vec<SourceRo
     rows.extend(listed.iter().filter(is_new).map(|one| row(&one.name, Some(one))));
     let further = rows.len().saturating_sub(SOURCES_MAX);
     // Sources that failed or were not watched come first. The order is otherwise kept.
-    rows.sort_by_key(|row| matches!(row.outcome, SourceOutcome::Watched));
+    rows.sort_by_key(|row| matches!(row.outcome, SourceOutcome::Observed));
     rows.truncate(SOURCES_MAX);
     (rows, further)
 }
@@ -67,7 +67,7 @@ fn row(name: &str, listed: Option<&ListedSource>) -> SourceRow {
     SourceRow {
         name: name.to_owned(),
         about: listed.map(|one| one.about.clone()).unwrap_or_default(),
-        outcome: listed.map_or(SourceOutcome::Watched, outcome),
+        outcome: listed.map_or(SourceOutcome::Observed, outcome),
         at_s: None,
         failures: 0,
         series: 0,
@@ -78,12 +78,12 @@ fn row(name: &str, listed: Option<&ListedSource>) -> SourceRow {
 
 fn outcome(one: &ListedSource) -> SourceOutcome {
     match one.state {
-        ListedState::Watched => SourceOutcome::Watched,
+        ListedState::Observed => SourceOutcome::Observed,
         ListedState::Limited => {
             SourceOutcome::Limited { missing: one.reason.clone(), advice: one.advice.clone() }
         }
-        ListedState::NotWatched => {
-            SourceOutcome::NotWatched { reason: one.reason.clone(), advice: one.advice.clone() }
+        ListedState::NotObserved => {
+            SourceOutcome::NotObserved { reason: one.reason.clone(), advice: one.advice.clone() }
         }
     }
 }

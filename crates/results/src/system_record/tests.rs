@@ -196,8 +196,8 @@ fn unavailable_metrics_have_reasons_and_sources_have_states() {
         states,
         [
             ("process:7", SourceOutcome::Ended("7 has ended".to_owned()), 0),
-            ("os", SourceOutcome::Watched, 0),
-            ("prometheus:http://sut/metrics", SourceOutcome::Watched, 1),
+            ("os", SourceOutcome::Observed, 0),
+            ("prometheus:http://sut/metrics", SourceOutcome::Observed, 1),
         ]
     );
 }

@@ -16,9 +16,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::{begin, fail, printed};
-use crate::limits::Received;
+use crate::limits::LimitedResponse;
 use crate::other::{OtherSampler, SampleRequest, Sampling};
-use crate::session::Kept;
+use crate::session::SamplerSession;
 
 /// The HTTP Raw Request sampler of jmeter-plugins.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub struct RawHttp {
 #[derive(Debug, Default)]
 struct Connections(Vec<(StateId, Option<TcpStream>)>);
 
-impl Kept for Connections {
+impl SamplerSession for Connections {
     fn begin_arrival(&mut self, _keep_connections: bool) {
         self.0.clear();
     }
@@ -72,7 +72,7 @@ impl RawHttp {
         let parses = parse_boolean(&self.parse.text(user));
         user.begin_result(label, intended);
         begin(user, &call.data);
-        let connections = session.others.of::<Connections>();
+        let connections = session.others.session_of::<Connections>();
         let known = connections.0.iter().position(|(id, _)| *id == self.id);
         let known = known.map(|at| connections.0.swap_remove(at).1).filter(|_| keeps);
         let connected = match known {
@@ -94,7 +94,7 @@ impl RawHttp {
         connections.0.push((self.id, open_connection));
         user.result.times.end = user.now();
         match exchanged {
-            Ok(Received { bytes, memory }) => {
+            Ok(LimitedResponse { bytes, memory }) => {
                 let received = bytes.len() as u64;
                 (user.result.body, user.result.body_memory) = (bytes, memory);
                 if parses {
@@ -136,7 +136,11 @@ impl Call {
         })
     }
 
-    async fn exchange(&self, stream: &mut TcpStream, user: &mut UserState) -> Result<Received, ElementError> {
+    async fn exchange(
+        &self,
+        stream: &mut TcpStream,
+        user: &mut UserState,
+    ) -> Result<LimitedResponse, ElementError> {
         let broken = |error: io::Error| match error.kind() {
             io::ErrorKind::BrokenPipe => "java.io.IOException: Broken pipe".to_owned(),
             _ => printed(&Failure::socket(&error)),
@@ -155,7 +159,7 @@ impl Call {
             })?;
             stream.write_all(&bytes).await.map_err(broken)?;
         }
-        let mut received = Received::default();
+        let mut received = LimitedResponse::default();
         let mut buffer = [0; 8 << 10];
         loop {
             let read = stream.read(&mut buffer);

@@ -15,7 +15,7 @@ use tokio::net::UdpSocket;
 use super::{begin, fail, printed};
 use crate::hex::{from_hex, hex};
 use crate::other::{OtherSampler, SampleRequest, Sampling};
-use crate::session::Kept;
+use crate::session::SamplerSession;
 
 /// How the text of a request is encoded as a packet, and how a packet is decoded as a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub struct Udp {
 #[derive(Debug, Default)]
 struct Sockets(Vec<(StateId, UdpSocket)>);
 
-impl Kept for Sockets {
+impl SamplerSession for Sockets {
     fn begin_arrival(&mut self, _keep_connections: bool) {
         // A late response to the previous user must not reach the next one.
         self.0.clear();
@@ -115,7 +115,7 @@ impl Udp {
         let timeout = timeout.filter(|ms| *ms > 0).map(Duration::from_millis);
         user.begin_result(label, intended);
         begin(user, &data);
-        let sockets = session.others.of::<Sockets>();
+        let sockets = session.others.session_of::<Sockets>();
         let known = sockets.0.iter().position(|(id, _)| *id == self.id);
         let socket = match known {
             Some(at) => Ok(sockets.0.swap_remove(at).1),

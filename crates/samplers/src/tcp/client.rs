@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::hex::{from_hex, hex};
-use crate::limits::{RESPONSE_BYTES_MAX, Received, too_long};
+use crate::limits::{LimitedResponse, RESPONSE_BYTES_MAX, too_long};
 use crate::other::Interrupt;
 
 /// JMeter's TCP clients.
@@ -75,7 +75,7 @@ impl Exchanged {
     }
 
     /// A response as hexadecimal digits.
-    fn hexadecimal(mut received: Received, error: Option<String>) -> Self {
+    fn hexadecimal(mut received: LimitedResponse, error: Option<String>) -> Self {
         match received.reserve(3) {
             Ok(()) => Self { text: hex(&received.bytes), memory: received.memory, error },
             Err(why) => Self::limited(&why),
@@ -89,7 +89,7 @@ fn printed(failure: &Failure) -> String {
 
 /// The bytes that were read, and the error that ended reading, if there was one.
 struct Read {
-    received: Received,
+    received: LimitedResponse,
     error: Option<io::Error>,
 }
 
@@ -220,7 +220,7 @@ async fn read(
     interrupt: &Interrupt,
     user: &mut UserState,
 ) -> Result<Read, String> {
-    let mut received = Received::default();
+    let mut received = LimitedResponse::default();
     let mut buffer = [0; 4096];
     loop {
         match read_some(stream, &mut buffer, timeout, interrupt).await {
@@ -247,12 +247,12 @@ async fn read_prefixed(
     user: &mut UserState,
 ) -> Exchanged {
     // This Java exception has no message.
-    let failed = |message: Received| {
+    let failed = |message: LimitedResponse| {
         Exchanged::hexadecimal(message, Some("org.apache.jmeter.protocol.tcp.sampler.ReadException: ".into()))
     };
     let mut prefix = vec![0; prefix_bytes];
     match read_some(stream, &mut prefix, timeout, interrupt).await {
-        Err(_) => return failed(Received::default()),
+        Err(_) => return failed(LimitedResponse::default()),
         Ok(count) if count < prefix_bytes => {
             return Exchanged { text: String::new(), memory: BodyMemory::default(), error: None };
         }
@@ -275,7 +275,7 @@ async fn read_prefixed(
         return Exchanged::limited(&too_long());
     }
     // No memory is allocated for the announced length before the bytes arrive.
-    let mut message = Received::default();
+    let mut message = LimitedResponse::default();
     let mut buffer = [0; 4096];
     while message.bytes.len() < length {
         let want = buffer.len().min(length - message.bytes.len());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rquickjs::context::EvalOptions;
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Persistent, Runtime, Value};
 
-use busyhour_slices::whole;
+use busyhour_slices::without_suspension;
 
 use super::dialect::{BoundNames, ImitatedEngine};
 use super::host::{self, BUDGET};
@@ -109,7 +109,7 @@ fn with_engine<T>(
         };
         work(engine)
     };
-    if IN_USE.get() > SUSPENDED_MAX { whole(run) } else { run() }
+    if IN_USE.get() > SUSPENDED_MAX { without_suspension(run) } else { run() }
 }
 
 /// Whether the text parses, as a script or as one expression.

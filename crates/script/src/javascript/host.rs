@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use busyhour_slices::{checkpoint, whole};
+use busyhour_slices::{checkpoint, without_suspension};
 use rquickjs::{Array, Ctx, Exception, FromJs, Function, IntoJs, Object, Value};
 use scoped_tls_hkt::scoped_thread_local;
 
@@ -65,7 +65,7 @@ pub(super) fn run_in_scope<T>(scope: &mut dyn Scope, work: impl FnOnce() -> T) -
 /// Converts a binding to the value that is passed to the script.
 pub(super) fn pass_binding(binding: &crate::Binding) -> BridgeValue {
     // Copying counts steps. This must not suspend the script while the objects are borrowed.
-    whole(|| OBJECTS.with_borrow_mut(|objects| objects.bound(binding)))
+    without_suspension(|| OBJECTS.with_borrow_mut(|objects| objects.bound(binding)))
 }
 
 fn with_scope<T>(ctx: &Ctx<'_>, work: impl FnOnce(&mut dyn Scope) -> T) -> rquickjs::Result<T> {
@@ -311,7 +311,7 @@ fn java<'js>(ctx: &Ctx<'js>, host: &Object<'js>) -> rquickjs::Result<()> {
         "hasMethod",
         Function::new(ctx.clone(), |object: u32, name: String| {
             // Searching a map counts steps. This must not suspend the script while the objects are borrowed.
-            whole(|| OBJECTS.with_borrow(|objects| objects.has_method(object, &name)))
+            without_suspension(|| OBJECTS.with_borrow(|objects| objects.has_method(object, &name)))
         })?,
     )?;
     host.set(

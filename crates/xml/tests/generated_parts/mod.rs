@@ -30,5 +30,5 @@ pub fn check(bytes: &[u8], count_max: usize) {
             Err(error) => assert!(error.to_string().len() < 1_000),
         }
     }
-    let _ = busyhour_limits::take();
+    let _ = busyhour_limits::take_counts();
 }

@@ -48,7 +48,7 @@ fn run() -> Vec<Snapshot> {
     (0..100).map(one).collect()
 }
 
-fn judged(text: &str, snapshots: &[Snapshot]) -> (ThresholdResult, Option<StopOrder>) {
+fn judged(text: &str, snapshots: &[Snapshot]) -> (ThresholdResult, Option<ThresholdStop>) {
     let criterion =
         Criterion::parse(text, Meaning::Require).unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut judge = Judge::new(vec![criterion]);
@@ -126,7 +126,7 @@ fn criteria_are_evaluated_over_every_window() {
         assert_outcome(text, &run, *expected);
     }
     let (result, order) = judged("p50 of home < 400ms over 10s, or stop", &run);
-    assert_eq!(order, Some(StopOrder { text: result.text.clone(), second: 45, failed: true }));
+    assert_eq!(order, Some(ThresholdStop { text: result.text.clone(), second: 45, failed: true }));
     assert!(result.stopped_run && result.fails_run);
     assert_eq!((result.windows, result.failed_windows), (91, 9));
     assert_eq!(result.describe_observed(), "500 ms from 36 s to 46 s, 9 of 91 windows");

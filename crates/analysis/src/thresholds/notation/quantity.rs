@@ -1,6 +1,6 @@
 //! Parses numbers with units.
 
-use super::super::criterion::{Limit, Meaning, Subject, Unit};
+use super::super::criterion::{Limit, Meaning, MeasuredQuantity, Unit};
 use super::scanner::{ParseError, Reader};
 
 /// A number with its unit.
@@ -37,7 +37,7 @@ impl<'t> Reader<'t> {
     /// Converts a quantity to the limit for a subject.
     pub(super) fn limit(
         &self,
-        subject: &Subject,
+        subject: &MeasuredQuantity,
         quantity: &Quantity<'_>,
         meaning: Meaning,
         like_k6: bool,
@@ -61,7 +61,7 @@ impl<'t> Reader<'t> {
             return limit(value, Unit::Milliseconds);
         }
         match subject {
-            Subject::Rate => {
+            MeasuredQuantity::Rate => {
                 let per_second = match quantity.unit {
                     "" | "/s" => 1.0,
                     "/min" | "/m" => 60.0,
@@ -70,10 +70,10 @@ impl<'t> Reader<'t> {
                 };
                 limit(quantity.value / per_second, Unit::PerSecond)
             }
-            Subject::Failed if like_k6 => limit(quantity.value * 100.0, Unit::Percent),
+            MeasuredQuantity::Failed if like_k6 => limit(quantity.value * 100.0, Unit::Percent),
             _ if subject.is_count() => match quantity.unit {
                 "" => limit(quantity.value, Unit::Count),
-                "%" if *subject == Subject::Hits => {
+                "%" if *subject == MeasuredQuantity::Hits => {
                     number("the number of all samples and cannot be a share", "for example hits > 1000")
                 }
                 "%" if quantity.value > 100.0 => Err(self.wrong_from(at, "a share is at most 100%")),
@@ -81,8 +81,8 @@ impl<'t> Reader<'t> {
                 _ => number("a number or a share", "for example 20 or 5%"),
             },
             _ if !quantity.unit.is_empty() => number("a number without a unit", "for example 0.9"),
-            Subject::Users => limit(quantity.value, Unit::Users),
-            Subject::Apdex { .. } if quantity.value > 1.0 => {
+            MeasuredQuantity::Users => limit(quantity.value, Unit::Users),
+            MeasuredQuantity::Apdex { .. } if quantity.value > 1.0 => {
                 Err(self.wrong_from(at, "an APDEX must be between 0 and 1"))
             }
             _ => limit(quantity.value, Unit::Ratio),

@@ -191,20 +191,22 @@ fn scope() -> impl Strategy<Value = MeasuredSamples> {
     ]
 }
 
-fn subject() -> impl Strategy<Value = (Subject, Unit)> {
-    let percentile = (0.001..=100.0_f64).prop_map(|p| (Subject::Percentile(p), Unit::Milliseconds));
+fn subject() -> impl Strategy<Value = (MeasuredQuantity, Unit)> {
+    let percentile = (0.001..=100.0_f64).prop_map(|p| (MeasuredQuantity::Percentile(p), Unit::Milliseconds));
     prop_oneof![
-        Just((Subject::Mean, Unit::Milliseconds)),
+        Just((MeasuredQuantity::Mean, Unit::Milliseconds)),
         percentile,
-        Just((Subject::Deviation, Unit::Milliseconds)),
-        Just((Subject::Hits, Unit::Count)),
-        Just((Subject::Failed, Unit::Count)),
-        Just((Subject::Rate, Unit::PerSecond)),
-        Just((Subject::Codes("4?*".into()), Unit::Count)),
-        (0.0..100.0_f64)
-            .prop_map(|ms| (Subject::Apdex { satisfied_ms: ms, tolerating_ms: ms + 1.0 }, Unit::Ratio)),
-        Just((Subject::Dropped, Unit::Count)),
-        Just((Subject::ArrivalsCov, Unit::Ratio)),
+        Just((MeasuredQuantity::Deviation, Unit::Milliseconds)),
+        Just((MeasuredQuantity::Hits, Unit::Count)),
+        Just((MeasuredQuantity::Failed, Unit::Count)),
+        Just((MeasuredQuantity::Rate, Unit::PerSecond)),
+        Just((MeasuredQuantity::Codes("4?*".into()), Unit::Count)),
+        (0.0..100.0_f64).prop_map(|ms| (
+            MeasuredQuantity::Apdex { satisfied_ms: ms, tolerating_ms: ms + 1.0 },
+            Unit::Ratio
+        )),
+        Just((MeasuredQuantity::DiscardedArrivals, Unit::Count)),
+        Just((MeasuredQuantity::ArrivalsCov, Unit::Ratio)),
     ]
 }
 
@@ -218,7 +220,7 @@ fn criterion() -> impl Strategy<Value = Criterion> {
         let (stop, fails, passes_without_data, name) = then;
         let meaning = if require { Meaning::Require } else { Meaning::FailIf };
         let window = match kind {
-            1 if subject != Subject::ArrivalsCov => Window::Over(seconds),
+            1 if subject != MeasuredQuantity::ArrivalsCov => Window::Over(seconds),
             2 if !require => Window::For(seconds),
             _ => Window::Run,
         };
@@ -237,8 +239,8 @@ fn criterion() -> impl Strategy<Value = Criterion> {
             window,
             after_s,
             until_s,
-            stop: stop && window != Window::Run,
-            fails,
+            stops_run: stop && window != Window::Run,
+            fails_run: fails,
             passes_without_data,
         }
     })

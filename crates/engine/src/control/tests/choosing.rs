@@ -28,7 +28,7 @@ fn a_runtime_controller_repeats_until_its_seconds_are_over() {
     let kind = ControllerKind::Runtime { seconds: literal(2), begun: StateId(0) };
     let nodes = vec![inner(kind, vec![leaf("a"), leaf("b")]), leaf("end")];
     let group = group(1, "2", nodes, &script());
-    let mut user = lone_user(&still(&clock), 0);
+    let mut user = lone_user(&run_with_stopped_clock(&clock), 0);
     let mut place = UserPosition::new(group.controllers.len());
     Walk::new(&group, &mut place, &mut user).initialize(ROOT);
     let mut labels = Vec::new();

@@ -45,7 +45,7 @@ fn page(log: &NamedLog, baseline: Option<&NamedLog>) -> String {
     let zone = Zone::utc();
     let bursts = find_bursts(&log.counts);
     let comparison =
-        baseline.map(|baseline| compare(&baseline.counts, &log.counts, Exposure::Seconds).unwrap());
+        baseline.map(|baseline| compare(&baseline.counts, &log.counts, Exposure::RunLength).unwrap());
     let baseline = baseline.zip(comparison.as_ref()).map(|(log, comparison)| LogBaseline { log, comparison });
     let bursts = bursts.as_deref().map_err(|reason| *reason);
     logs_html(&LogPage { log, zone: &zone, bursts, baseline })

@@ -58,7 +58,7 @@ fn state(run: &RunFacts, row: &SourceRow) -> Markup {
     let since = html! { @if let Some(seconds) = row.at_s { " at " (at(run, seconds)) } };
     html! {
         @match &row.outcome {
-            SourceOutcome::Watched => {
+            SourceOutcome::Observed => {
                 (mark("good", "watched"))
                 @if row.failures > 0 { span.about { "It failed " (counted(row.failures as u64, "time")) " in between." } }
             }
@@ -68,7 +68,7 @@ fn state(run: &RunFacts, row: &SourceRow) -> Markup {
             }
             SourceOutcome::Failed(why) => { (mark("bad", "failed")) (since) span.about { (reason(why)) "." } }
             SourceOutcome::Ended(why) => { (mark("open", "ended")) (since) span.about { (reason(why)) "." } }
-            SourceOutcome::NotWatched { reason: why, advice } => {
+            SourceOutcome::NotObserved { reason: why, advice } => {
                 (mark("open", "not watched"))
                 span.about { (reason(why)) "." @if !advice.is_empty() { " " (reason(advice)) "." } }
             }

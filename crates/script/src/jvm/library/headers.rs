@@ -54,7 +54,7 @@ pub fn set_manager(machine: &mut Machine<'_>, manager: &V) -> bool {
     let V::Object(object) = manager else { return false };
     let Some(headers) = object.library().and_then(Instance::headers) else { return false };
     if let Some(mut request) = machine.scope.request() {
-        request.set_header_manager(headers);
+        request.merge_headers(headers);
     }
     true
 }

@@ -52,7 +52,7 @@ const TEXT_SETTERS: [&str; 10] = [
 const DEPTH_MAX: usize = 32;
 
 impl ResultObject {
-    /// A copy of its values, including those of all sub-results.
+    /// A copy of the values of the result and of all its sub-results.
     fn snapshot(&self, depth: usize) -> Result<ScriptResult, Fault> {
         if depth > DEPTH_MAX {
             return Err(thrown("StackOverflowError", format!("sub-results nested deeper than {DEPTH_MAX}")));
@@ -139,7 +139,7 @@ fn call_static(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outc
     }
 }
 
-/// Whether a sub-result is renamed to the label of the result that it is added to, with a number.
+/// Whether a sub-result is renamed when it is added to a result. The new label is the label of that result, followed by a number.
 fn renames(machine: &Machine<'_>) -> bool {
     let disabled = machine.scope.property("subresults.disable_renaming");
     !disabled.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))

@@ -106,7 +106,7 @@ impl RequestAccess for Request {
         Some(vec![("a".into(), "b".into())])
     }
     fn set_headers(&mut self, _: Vec<(String, String)>) {}
-    fn set_header_manager(&mut self, _: Vec<(String, String)>) {}
+    fn merge_headers(&mut self, _: Vec<(String, String)>) {}
     fn files(&mut self) -> Vec<RequestFile> {
         Vec::new()
     }

@@ -1,0 +1,136 @@
+//! The resources of a system whose use is known as a share of their capacity.
+
+use std::collections::BTreeMap;
+
+use busyhour_series::{SeriesData, SeriesSet};
+
+use crate::series_pieces::{label, mean_between, pieces, sum};
+use crate::signal::SignalPiece;
+use crate::signals::{AWAITING, CONNECTIONS, MACHINE};
+
+/// Time in which a disk had operations in progress.
+const DISK: &str = "node_disk_io_time_seconds_total";
+
+/// CPU time of a control group, and its limit in cores.
+const GROUP: &str = "container_cpu_usage_seconds_total";
+const GROUP_LIMIT: &str = "busyhour_cgroup_cpu_limit_cores";
+
+/// A CPU is a resource of its own if it is used this many times as much as the mean of all CPUs: then threads are tied to it.
+const BUSIEST: f64 = 1.3;
+
+/// A resource with its use over time.
+#[derive(Debug)]
+pub(super) struct Resource {
+    pub(super) name: String,
+    pub(super) source: String,
+    /// Shares of the resource that are in use.
+    pub(super) used: Vec<SignalPiece>,
+}
+
+/// Whether a metric describes the use of a resource.
+#[must_use]
+pub fn is_resource_metric(name: &str) -> bool {
+    [MACHINE, DISK, GROUP, GROUP_LIMIT, CONNECTIONS, AWAITING].contains(&name)
+}
+
+/// All resources of a series file.
+pub(super) fn resources(set: &SeriesSet) -> Vec<Resource> {
+    let mut found = cpus(set);
+    found.extend(of(set, DISK).filter_map(|series| {
+        let device = label(&series.info, "device")?;
+        let used = pieces(series.info.kind, &series.points);
+        Some(Resource { name: format!("disk {device}"), source: source(set, series), used })
+    }));
+    found.extend(of(set, GROUP).filter_map(|series| {
+        let own = source(set, series);
+        let limit = of(set, GROUP_LIMIT).find(|limit| limit.info.source == series.info.source)?;
+        let limit = pieces(limit.info.kind, &limit.points);
+        let mut used = pieces(series.info.kind, &series.points);
+        used.retain_mut(|piece| match mean_between(&limit, piece.from, piece.to) {
+            Some(cores) if cores > 0.0 => {
+                piece.value /= cores;
+                true
+            }
+            _ => false,
+        });
+        (!used.is_empty()).then(|| Resource { name: format!("the CPU quota of {own}"), source: own, used })
+    }));
+    found.extend(of(set, AWAITING).filter_map(|series| pool(set, series)));
+    found
+}
+
+fn of<'s>(set: &'s SeriesSet, metric: &'static str) -> impl Iterator<Item = &'s SeriesData> {
+    set.series.iter().filter(move |series| series.info.name == metric && !series.points.is_empty())
+}
+
+fn source(set: &SeriesSet, series: &SeriesData) -> String {
+    set.sources.get(series.info.source as usize).cloned().unwrap_or_default()
+}
+
+/// All CPUs of each machine together, and the busiest one if it is used much more than the others.
+fn cpus(set: &SeriesSet) -> Vec<Resource> {
+    let mut machines: BTreeMap<u32, BTreeMap<&str, Vec<&SeriesData>>> = BTreeMap::new();
+    for series in of(set, MACHINE) {
+        // Time for guests is included in the time of users.
+        if !matches!(label(&series.info, "mode"), Some("guest" | "guest_nice")) {
+            let cpu = label(&series.info, "cpu").unwrap_or("all");
+            machines.entry(series.info.source).or_default().entry(cpu).or_default().push(series);
+        }
+    }
+    let mut found = Vec::new();
+    for (number, mut by_cpu) in machines {
+        let source = set.sources.get(number as usize).cloned().unwrap_or_default();
+        let name = if source == "os" { "the machine" } else { &source };
+        if by_cpu.len() > 1 {
+            by_cpu.remove("all");
+        }
+        let machine: Vec<&SeriesData> = by_cpu.values().flatten().copied().collect();
+        let Some(all) = used_share(&machine) else { continue };
+        let mean = |used: &[SignalPiece]| mean_between(used, 0, u64::MAX).unwrap_or(0.0);
+        let whole = mean(&all);
+        let busiest = by_cpu
+            .iter()
+            .filter_map(|(cpu, series)| Some((*cpu, used_share(series)?)))
+            .max_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)))
+            .filter(|(_, used)| by_cpu.len() > 1 && mean(used) >= BUSIEST * whole);
+        found.extend(busiest.map(|(cpu, used)| Resource {
+            name: format!("CPU {cpu} of {name}"),
+            source: source.clone(),
+            used,
+        }));
+        found.push(Resource { name: format!("the CPU time of {name}"), source: source.clone(), used: all });
+    }
+    found
+}
+
+/// The share of the CPU time that was used.
+fn used_share(series: &[&SeriesData]) -> Option<Vec<SignalPiece>> {
+    let is_idle = |series: &SeriesData| matches!(label(&series.info, "mode"), Some("idle" | "iowait"));
+    let (idle, busy): (Vec<&SeriesData>, Vec<&SeriesData>) =
+        series.iter().copied().partition(|one| is_idle(one));
+    let (mut used, idle) = (sum(&busy), sum(&idle));
+    used.retain_mut(|piece| match mean_between(&idle, piece.from, piece.to) {
+        Some(idle) if idle + piece.value > 0.0 => {
+            piece.value /= idle + piece.value;
+            true
+        }
+        _ => false,
+    });
+    (!used.is_empty()).then_some(used)
+}
+
+/// The connections of a process to a server, if their number stays the same: then they are a pool.
+fn pool(set: &SeriesSet, awaiting: &SeriesData) -> Option<Resource> {
+    let peer = label(&awaiting.info, "peer")?;
+    let connections = of(set, CONNECTIONS).find(|series| {
+        series.info.source == awaiting.info.source && label(&series.info, "peer") == Some(peer)
+    })?;
+    let open = pieces(connections.info.kind, &connections.points);
+    let most = open.iter().map(|piece| piece.value).fold(0.0, f64::max);
+    let is_pool =
+        most >= 1.0 && open.iter().filter(|piece| piece.value >= most).count() * 10 >= open.len() * 9;
+    let mut used = pieces(awaiting.info.kind, &awaiting.points);
+    used.iter_mut().for_each(|piece| piece.value = (piece.value / most).min(1.0));
+    let name = format!("the {most:.0} connections of {} to {peer}", source(set, awaiting));
+    is_pool.then(|| Resource { name, source: source(set, awaiting), used })
+}

@@ -1,0 +1,98 @@
+use rand::{Rng as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+
+/// Blocks with rates from `low` to `high`, a background of 0.05, a demand of 1 ms, and noise that is correlated from block to block.
+fn blocks(seed: u64, count: usize, (low, high): (f64, f64), noise: f64) -> Vec<Block> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut normal = || {
+        let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * random.random::<f64>()).cos()
+    };
+    let mut level = 0.0;
+    (0..count)
+        .map(|at| {
+            let rate_per_s = (low + (high - low) * at as f64 / count as f64) * (1.0 + 0.02 * normal());
+            level = 0.3 * level + 0.95 * normal();
+            Block { rate_per_s, used: 0.05 + 0.001 * rate_per_s + noise * level }
+        })
+        .collect()
+}
+
+#[test]
+fn a_line_gives_background_demand_and_saturation() {
+    let line = Line::fit(&blocks(1, 30, (100.0, 400.0), 0.0)).unwrap();
+    assert!(line.has_background && (line.background - 0.05).abs() < 1e-9, "{line:?}");
+    let (load, interval) = line.reaches(1.0).unwrap();
+    assert!((load - 950.0).abs() < 1e-6, "{load}");
+    let (low, high) = interval.unwrap();
+    assert!(low <= load + 1e-6 && high.unwrap() >= load - 1e-6);
+    let falling: Vec<Block> = (0..10)
+        .map(|at| Block { rate_per_s: f64::from(at) * 10.0, used: 0.5 - f64::from(at) * 0.01 })
+        .collect();
+    assert_eq!(Line::fit(&falling).unwrap().reaches(1.0), None, "the use falls with the load");
+}
+
+/// The share of intervals that contain the true load of saturation, and their mean width as a share of it. `BUSYHOUR_STUDY_SEEDS`
+/// sets the number of runs.
+#[test]
+#[allow(clippy::print_stdout, reason = "the study prints its table")]
+fn intervals_contain_the_true_load() {
+    let seeds = std::env::var("BUSYHOUR_STUDY_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(200);
+    println!("| rates | blocks | noise | intervals with the true load | width |\n|---|---:|---:|---:|---:|");
+    for (rates, count, noise) in [
+        ((100.0, 400.0), 30, 0.02),
+        ((100.0, 400.0), 10, 0.02),
+        ((200.0, 400.0), 30, 0.05),
+        ((20.0, 60.0), 30, 0.02),
+    ] {
+        let (mut covered, mut width, mut bounded) = (0, 0.0, 0);
+        for seed in 0..seeds {
+            let line = Line::fit(&blocks(seed, count, rates, noise)).unwrap();
+            match line.reaches(1.0) {
+                Some((_, Some((low, high)))) => {
+                    covered += u64::from(low <= 950.0 && high.is_none_or(|high| high >= 950.0));
+                    width += high.map_or(0.0, |high| (high - low) / 950.0);
+                    bounded += 1;
+                }
+                // No claim is no wrong claim.
+                _ => covered += 1,
+            }
+        }
+        let share = covered as f64 / seeds as f64;
+        println!(
+            "| {:.0} to {:.0}/s | {count} | {noise} | {:.1} % | {:.0} % |",
+            rates.0,
+            rates.1,
+            share * 100.0,
+            width / f64::from(bounded.max(1)) * 100.0
+        );
+        assert!(share >= 0.88, "{rates:?} {count}: {share}");
+    }
+}
+
+#[test]
+fn the_sentence_names_the_first_resource_and_the_next() {
+    let load = |resource: &str, utilization: f64, at: Option<f64>| ResourceLoad {
+        resource: resource.to_owned(),
+        source: "os".to_owned(),
+        utilization,
+        background: 0.0,
+        demand_ms: 1.0,
+        saturation_per_s: at,
+        interval_per_s: at.map(|at| (at * 0.9, Some(at * 1.1))),
+        reason: None,
+    };
+    let loads = [load("disk vda", 0.4, Some(640.0)), load("the CPU time of the machine", 0.2, Some(1_250.0))];
+    assert_eq!(
+        sentence(&loads, 250.0),
+        "If the load grows, disk vda gives out first, at about 640/s (576/s to 704/s): 40 % were in use at 250/s; the next one is \
+         the CPU time of the machine, at about 1250/s (1125/s to 1375/s)."
+    );
+    assert_eq!(
+        sentence(&[load("disk vda", 0.97, Some(640.0))], 620.0),
+        "Disk vda was saturated: 97 % in use at 620/s."
+    );
+    assert!(sentence(&[load("disk vda", 0.01, None)], 620.0).starts_with("No observed resource"));
+}
