@@ -201,7 +201,7 @@ pub(crate) fn summary_text(
 
 fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
     if args.json {
-        print(&summary_json(&summary));
+        print(&summary_json(summary));
         return;
     }
     let out = Output::of_stdout();

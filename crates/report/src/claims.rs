@@ -4,6 +4,7 @@
 use busyhour_analysis::arrivals::{ArrivalVerdict, Quantity};
 use busyhour_analysis::explanation::{Basis, Cause};
 use busyhour_analysis::{Caveat, Summary, generator_mark};
+use busyhour_stacks::StackDifference;
 use busyhour_stats::{CONFIDENCE, Estimate};
 use serde::Serialize;
 
@@ -17,8 +18,8 @@ const ONE_RUN: &str = "one run does not show the variation between runs; repeat 
 /// A statement of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Claim {
-    /// Kind of the statement: `result`, `errors`, `percentile`, `arrivals`, `generator`, `incident`, `cause`, `saturation`,
-    /// `threshold`.
+    /// Kind of the statement: `result`, `errors`, `percentile`, `arrivals`, `generator`, `incident`, `cause`, `stacks`,
+    /// `saturation`, `threshold`.
     pub kind: &'static str,
     /// The statement.
     pub sentence: String,
@@ -118,6 +119,7 @@ pub fn claims(summary: &Summary) -> Vec<Claim> {
         claims.extend(percentiles(summary));
     }
     claims.extend(cause(summary));
+    claims.extend(summary.stacks.iter().enumerate().map(|(at, found)| stacks(at, found)));
     claims.extend(saturation(summary));
     claims.push(generator(summary));
     let shown = summary.shown_arrivals().iter().enumerate();
@@ -245,6 +247,34 @@ fn cause(summary: &Summary) -> Option<Claim> {
         ];
     }
     Some(claim)
+}
+
+fn stacks(at: usize, found: &StackDifference) -> Claim {
+    let sentence = format!("{}.", found.sentence);
+    let mut claim = Claim::new("stacks", sentence, "docs/stack-samples.md", format!("/stacks/{at}"));
+    claim.n = Some(found.dumps_slow + found.dumps_fast);
+    claim.test =
+        Some("circular shifts of the slow windows against the shares of threads per frame, Holm over frames");
+    claim.assumptions = vec![
+        "stacks and slow windows would be unrelated after a movement in time",
+        "frames are seen at safepoints",
+    ];
+    claim.does_not_imply = vec!["causation: the evidence is an association in time", "a share of CPU time"];
+    match found.frames.first() {
+        Some(frame) => {
+            claim.estimate = Some(frame.share_slow - frame.share_fast);
+            claim.unit =
+                Some("share of the threads with the first frame, in slow windows minus in the others");
+            claim.interval = Some(ClaimInterval {
+                low: frame.difference_low,
+                high: Some(frame.difference_high),
+                confidence: CONFIDENCE,
+            });
+            claim.p_adjusted = Some(frame.p_adjusted);
+        }
+        None => claim.no_interval = Some("no frame is known to differ"),
+    }
+    claim
 }
 
 fn saturation(summary: &Summary) -> Option<Claim> {
