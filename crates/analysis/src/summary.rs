@@ -1,6 +1,7 @@
 //! The summary of a run, as written to `summary.json`.
 
 use busyhour_sample::{HISTOGRAM_DIGITS, RunTotals, SampleKind};
+use busyhour_stacks::StackDifference;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalVerdict;
@@ -90,6 +91,9 @@ pub struct Summary {
     /// Why requests were slow; `None` if the run was not observed, or was not recorded by this program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+    /// How the stacks of slow windows differ from the others, for each process whose stacks were recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<StackDifference>,
     /// Which resource of the system gives out first; `None` if no resource was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Saturation>,
@@ -187,6 +191,7 @@ impl Summary {
             window,
             system: None,
             explanation: None,
+            stacks: Vec::new(),
             saturation: None,
             doubt: None,
             omission: None,

@@ -24,6 +24,7 @@ use clap::{Args, ValueEnum};
 use crate::command_error::CommandError;
 use crate::exit::{Exit, READ_TABLE, complain, hinted, note, say};
 use crate::export_series::{SeriesExport, export_series};
+use crate::export_stacks::export_stacks;
 use crate::inputs::{Inputs, is_stdin, warn_about_unfinished_runs};
 use crate::outputs::{OutputFile, OutputKind};
 use crate::results_args::ResultsArgs;
@@ -97,6 +98,8 @@ enum Format {
     Prometheus,
     /// Apache Parquet, one row per sample, both clocks in nanoseconds.
     Parquet,
+    /// Stacks of slow windows and of the others as collapsed stacks, for speedscope.
+    Collapsed,
 }
 
 #[derive(Debug, Args)]
@@ -105,6 +108,7 @@ enum Format {
      busyhour export results.jtl --label checkout -o checkout.hgrm\n  \
      busyhour export generator-*.jtl.gz -o samples.parquet\n  \
      busyhour export runs/before --series --metric 'jvm_*' -o series.csv\n  \
+     busyhour export runs/before -o stacks.collapsed\n  \
      busyhour export run.jtl -o 'influx+http://127.0.0.1:8086/write?db=jmeter'\n  \
      busyhour export results.jtl -o graphite://127.0.0.1:2003\n\n{READ_TABLE}"
 ))]
@@ -115,7 +119,7 @@ pub(crate) struct ExportArgs {
     /// Export format (default: the extension of the output file, or the scheme of its URL).
     #[arg(long, value_name = "FORMAT", required_unless_present = "output")]
     to: Option<Format>,
-    /// Output file (.csv, .hgrm, .hlog, .parquet), or a database: influx+http://…, influx+udp://HOST:PORT, graphite://HOST:PORT
+    /// Output file (.csv, .hgrm, .hlog, .parquet, .collapsed), or a database: influx+http://…, influx+udp://HOST:PORT, graphite://HOST:PORT
     /// (default: standard output).
     #[arg(short = 'o', long, value_name = "FILE|URL")]
     output: Option<String>,
@@ -177,7 +181,7 @@ impl Target {
         };
         let Some(format) = args.to.or(format) else {
             let text = format!(
-                "the format of {output} is unknown\n  hint: write a .csv, .hgrm, .hlog or .parquet file, or add --to FORMAT"
+                "the format of {output} is unknown\n  hint: write a .csv, .hgrm, .hlog, .parquet or .collapsed file, or add --to FORMAT"
             );
             return Err((Exit::Usage, text));
         };
@@ -194,7 +198,12 @@ fn series(args: &ExportArgs, target: &Target) -> Result<Option<String>, (Exit, S
     let is_parquet = match target.format {
         Format::Csv => false,
         Format::Parquet => true,
-        Format::Hgrm | Format::Hlog | Format::Influx | Format::Graphite | Format::Prometheus => {
+        Format::Hgrm
+        | Format::Hlog
+        | Format::Influx
+        | Format::Graphite
+        | Format::Prometheus
+        | Format::Collapsed => {
             return Err((Exit::Usage, "--series is for .csv and .parquet files".into()));
         }
     };
@@ -216,6 +225,12 @@ fn export(args: &ExportArgs, target: &Target) -> Result<Option<String>, (Exit, S
         ));
     }
     let options = args.results.options().map_err(|error| (Exit::Usage, error.to_string()))?;
+    if target.format == Format::Collapsed {
+        let [input] = &args.inputs[..] else {
+            return Err((Exit::Usage, "stacks are exported from one run directory at a time".into()));
+        };
+        return export_stacks(input, &options, args.output.as_deref()).map(|()| None);
+    }
     let inputs = Inputs::kept(&args.inputs)?;
     warn_about_unfinished_runs(&args.inputs, "exported");
     let name = match &args.export_name {
@@ -422,6 +437,7 @@ fn exporter(
         )),
         Format::Prometheus => Box::new(busyhour_export::ExpositionExporter::new(text(writer), name)),
         // A Parquet file contains samples rather than seconds, so `parquet` writes it.
+        Format::Collapsed => return Err("stacks are not written second by second".into()),
         Format::Parquet => return Err("Parquet files are not written second by second".into()),
     })
 }

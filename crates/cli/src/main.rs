@@ -15,6 +15,7 @@ mod events;
 mod exit;
 mod export;
 mod export_series;
+mod export_stacks;
 mod headings;
 mod inputs;
 mod jmeter_args;

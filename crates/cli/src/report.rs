@@ -8,7 +8,7 @@ use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_report::{
     Look, RunShow, Written, end_of_run, explanation_text, html_report_with_system, prepare_dashboard,
-    summary_json, summary_markdown, thresholds_junit, write_dashboard,
+    stacks_text, summary_json, summary_markdown, thresholds_junit, write_dashboard,
 };
 use busyhour_results::{
     LogLoad, ResultsOptions, ResultsPart, SystemRecord, is_observation, judge_results, summarise_results,
@@ -224,11 +224,15 @@ fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
 
 /// The explanation of slow requests.
 fn why(summary: &Summary, look: Look) -> String {
-    match &summary.explanation {
+    let explanation = match &summary.explanation {
         Some(explanation) => explanation_text(explanation, summary.saturation.as_ref(), look),
         None => "The cause of slow requests is unknown: the system under test was not observed, or fewer than 100 requests started.\n\
                  Run the plan with --observe and at least 100 requests.\n"
             .to_owned(),
+    };
+    match stacks_text(&summary.stacks, look) {
+        stacks if stacks.is_empty() => explanation,
+        stacks => format!("{explanation}\n{stacks}"),
     }
 }
 

@@ -42,7 +42,8 @@ impl FollowedLogs {
                 | SourceSpec::Prometheus(_)
                 | SourceSpec::Postgres(_)
                 | SourceSpec::Rdt
-                | SourceSpec::Perf(_) => {}
+                | SourceSpec::Perf(_)
+                | SourceSpec::Stacks(_) => {}
             }
         }
         (followed, probes)

@@ -17,6 +17,8 @@ mod gc_log_followed;
 mod gc_log_series;
 mod gc_log_sources;
 #[cfg(target_os = "linux")]
+mod jvm_stacks;
+#[cfg(target_os = "linux")]
 mod local;
 #[cfg(not(target_os = "linux"))]
 #[path = "not_local.rs"]
@@ -39,6 +41,9 @@ mod selected;
 mod source_line;
 mod source_spec;
 mod sources_file;
+mod stack_file;
+mod stack_probe;
+mod stack_sources;
 
 pub use busyhour_gclog::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND};
 pub use gc_log_sources::GcLogSources;

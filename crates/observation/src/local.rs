@@ -11,6 +11,8 @@ use busyhour_observe::{
 };
 use busyhour_program::clock::Clock;
 
+use crate::jvm_stacks::JvmStacks;
+use crate::log_redaction::log_redactor;
 use crate::request::ObservationRequest;
 use crate::selected::Selected;
 use crate::source_line::{LineState, SourceLine};
@@ -48,6 +50,7 @@ pub(crate) fn select(
         SourceSpec::Jvm(name) => add_jvms(&root, name.as_ref(), request.finds_new_jvms, selected),
         SourceSpec::Rdt => add_rdt(selected),
         SourceSpec::Perf(name) => add_perf(&root, name.as_ref(), selected),
+        SourceSpec::Stacks(name) => add_stacks(&root, name.as_ref(), request, selected),
         SourceSpec::Prometheus(_)
         | SourceSpec::Postgres(_)
         | SourceSpec::GcLog(_)
@@ -126,7 +129,8 @@ fn named_jvm(source: &SourceSpec) -> Option<Option<&ProcessName>> {
         | SourceSpec::Log(_)
         | SourceSpec::Journal(_)
         | SourceSpec::Rdt
-        | SourceSpec::Perf(_) => None,
+        | SourceSpec::Perf(_)
+        | SourceSpec::Stacks(_) => None,
     }
 }
 
@@ -264,13 +268,48 @@ fn jvm_matches(jvm: &FoundJvm, name: Option<&ProcessName>) -> bool {
 }
 
 fn add_jvms(root: &ProcRoot, name: Option<&ProcessName>, finds_new: bool, selected: &mut Selected) {
+    jvm_pids(root, "jvm", name, finds_new, selected).into_iter().for_each(|pid| add_jvm(root, pid, selected));
+}
+
+/// Attaches to JVMs whose stacks are requested.
+fn add_stacks(
+    root: &ProcRoot,
+    name: Option<&ProcessName>,
+    request: &ObservationRequest,
+    selected: &mut Selected,
+) {
+    for pid in jvm_pids(root, "stacks:jvm", name, false, selected) {
+        let source = format!("stacks:jvm:{pid}");
+        if selected.has(&source) {
+            continue;
+        }
+        match JvmStacks::connect(root, pid, log_redactor(request.keep_secrets)) {
+            Ok(reader) => selected.add_stacks(Box::new(reader), "thread dumps, which stop the application"),
+            Err(error) => {
+                let reason = busyhour_diagnostic::io_hints::chain(&error);
+                let advice = "thread dumps need a JVM of HotSpot, and its user or root";
+                selected.refuse(SourceLine::not_watched(source, reason, advice));
+            }
+        }
+    }
+}
+
+/// The JVMs that a name selects.
+fn jvm_pids(
+    root: &ProcRoot,
+    source: &str,
+    name: Option<&ProcessName>,
+    finds_new: bool,
+    selected: &mut Selected,
+) -> Vec<u32> {
     if let Some(ProcessName::Pid(pid)) = name {
-        return add_jvm(root, *pid, selected);
+        return vec![*pid];
     }
     let found = match find_jvms(root) {
         Ok(found) => found,
         Err(error) => {
-            return selected.refuse(SourceLine::not_watched("jvm", error.to_string(), ""));
+            selected.refuse(SourceLine::not_watched(source, error.to_string(), ""));
+            return Vec::new();
         }
     };
     let matching: Vec<u32> =
@@ -289,9 +328,9 @@ fn add_jvms(root: &ProcRoot, name: Option<&ProcessName>, finds_new: bool, select
         };
         let advice =
             if finds_new { "one that starts later will be watched" } else { found.advice_if_missing() };
-        selected.refuse(SourceLine::not_watched("jvm", reason, advice));
+        selected.refuse(SourceLine::not_watched(source, reason, advice));
     }
-    matching.into_iter().take(MATCHES_MAX).for_each(|pid| add_jvm(root, pid, selected));
+    matching.into_iter().take(MATCHES_MAX).collect()
 }
 
 fn add_rdt(selected: &mut Selected) {

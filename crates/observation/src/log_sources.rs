@@ -137,7 +137,8 @@ impl LogSources {
             | SourceSpec::Prometheus(_)
             | SourceSpec::Postgres(_)
             | SourceSpec::Rdt
-            | SourceSpec::Perf(_) => return None,
+            | SourceSpec::Perf(_)
+            | SourceSpec::Stacks(_) => return None,
         };
         Some(Box::new(self.follow(name, input)))
     }

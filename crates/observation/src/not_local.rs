@@ -22,6 +22,7 @@ pub(crate) fn select(
         SourceSpec::Jvm(_) => "jvm",
         SourceSpec::Rdt => "rdt",
         SourceSpec::Perf(_) => "perf",
+        SourceSpec::Stacks(_) => "stacks",
         SourceSpec::Prometheus(_)
         | SourceSpec::Postgres(_)
         | SourceSpec::GcLog(_)

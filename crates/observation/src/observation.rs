@@ -20,6 +20,7 @@ use crate::selected::Selected;
 use crate::source_line::SourceLine;
 use crate::source_spec::SourceSpec;
 use crate::sources_file;
+use crate::stack_sources::StackSources;
 
 /// Why an observation cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +42,9 @@ pub enum ObservationError {
         /// The error of writing.
         reason: String,
     },
+    /// The file of stacks could not be written.
+    #[error("the file of stacks is incomplete")]
+    Stacks(#[source] io::Error),
     /// The files about logs are incomplete.
     #[error(transparent)]
     Logs(#[from] LogSourcesError),
@@ -92,6 +96,7 @@ impl Observation {
     pub(crate) fn parts_of(sources: &[SourceSpec]) -> Vec<RunPart> {
         let mut parts = vec![SeriesStore::part(), sources_file::part()];
         parts.extend(FollowedLogs::parts(sources));
+        parts.extend(StackSources::parts(sources));
         parts
     }
 
@@ -115,7 +120,11 @@ impl Observation {
         self.selected.run_dir = Some(run_dir.to_owned());
         let (followed, probes) = FollowedLogs::new(run_dir, &self.clock, &self.request);
         self.selected.probes.extend(probes);
-        self.start_with(store, sink, Some(followed))
+        let readers = std::mem::take(&mut self.selected.stacks);
+        let (stacks, probes) = StackSources::create(run_dir, &self.clock, readers)
+            .map_err(file(busyhour_stacks::STACKS_FILE_NAME))?;
+        self.selected.probes.extend(probes);
+        self.start_with(store, sink, Some(followed), stacks)
     }
 
     /// Starts to read all sources like [`Self::start`], but writes no files: only the store contains the latest values.
@@ -123,7 +132,7 @@ impl Observation {
     /// # Errors
     /// A thread cannot be started.
     pub fn start_in_memory(self, sink: Option<LineSink>) -> Result<RunningObservation, ObservationError> {
-        self.start_with(SeriesStore::in_memory(), sink, None)
+        self.start_with(SeriesStore::in_memory(), sink, None, StackSources::default())
     }
 
     fn start_with(
@@ -131,6 +140,7 @@ impl Observation {
         store: SeriesStore,
         sink: Option<LineSink>,
         followed: Option<FollowedLogs>,
+        stacks: StackSources,
     ) -> Result<RunningObservation, ObservationError> {
         if self.request.keep_secrets {
             store.keep_secrets();
@@ -150,7 +160,7 @@ impl Observation {
             }
             Some(_) | None => None,
         };
-        Ok(RunningObservation { search, watch, followed })
+        Ok(RunningObservation { search, stacks, watch, followed })
     }
 }
 
@@ -159,6 +169,7 @@ impl Observation {
 pub struct RunningObservation {
     /// The first field, because it is dropped first: afterwards, no other thread has a reference to the watch.
     search: Option<SearchThread>,
+    stacks: StackSources,
     watch: Arc<Watch>,
     followed: Option<FollowedLogs>,
 }
@@ -175,10 +186,13 @@ impl RunningObservation {
     pub fn stop(mut self) -> Vec<ObservationError> {
         // The search is ended first: afterwards, no other thread has a reference to the watch.
         drop(self.search.take());
+        // A probe that waits for its next dump ends its wait.
+        let stacks = self.stacks.finish();
         let store = self.watch.store().clone();
         drop(self.watch);
         let followed = self.followed.map(|followed| followed.finish(&store)).unwrap_or_default();
         let mut errors: Vec<ObservationError> = followed.into_iter().map(ObservationError::Logs).collect();
+        errors.extend(stacks.err().map(ObservationError::Stacks));
         errors.extend(store.status().file_error.map(|reason| ObservationError::Series { reason }));
         errors
     }

@@ -22,7 +22,8 @@ pub(crate) fn select(request: &ObservationRequest, clock: &Clock) -> Selected {
             | SourceSpec::Process(_)
             | SourceSpec::Jvm(_)
             | SourceSpec::Rdt
-            | SourceSpec::Perf(_) => local::select(source, request, clock, &mut selected),
+            | SourceSpec::Perf(_)
+            | SourceSpec::Stacks(_) => local::select(source, request, clock, &mut selected),
             SourceSpec::Prometheus(url) => add_scrape(&mut selected, url, request),
             SourceSpec::Postgres(address) => add_postgres(&mut selected, address, request),
             // The probes of logs are created when the observation starts, because they follow a log from then on.

@@ -7,12 +7,15 @@ use busyhour_observe::Probe;
 use busyhour_observe::jvm::WatchedJvms;
 
 use crate::source_line::SourceLine;
+use crate::stack_probe::StackReader;
 
 /// Probes that have been chosen but not started.
 #[derive(Default)]
 pub(crate) struct Selected {
     pub(crate) probes: Vec<Box<dyn Probe>>,
     pub(crate) lines: Vec<SourceLine>,
+    /// The processes whose stacks are recorded, if the observation has a run directory.
+    pub(crate) stacks: Vec<Box<dyn StackReader>>,
     /// Where the lines are written, if the observation has a run directory.
     pub(crate) run_dir: Option<PathBuf>,
     /// The names of the sources that are watched. No source is watched twice.
@@ -40,6 +43,14 @@ impl Selected {
     pub(crate) fn add_log(&mut self, name: &str, about: &str) {
         if self.known.insert(name.to_owned()) {
             self.lines.push(SourceLine::watched(name, about));
+        }
+    }
+
+    /// Adds a process whose stacks are recorded.
+    pub(crate) fn add_stacks(&mut self, reader: Box<dyn StackReader>, about: &str) {
+        if self.known.insert(reader.source().to_owned()) {
+            self.lines.push(SourceLine::watched(reader.source(), about));
+            self.stacks.push(reader);
         }
     }
 

@@ -27,6 +27,8 @@ pub enum SourceSpec {
     Rdt,
     /// Counters of the processor for a process; `None` selects the processes that are watched so far.
     Perf(Option<ProcessName>),
+    /// Stacks of the threads of a Java virtual machine, by thread dumps; `None` selects all that are visible.
+    Stacks(Option<ProcessName>),
 }
 
 /// How the user names a process.
@@ -61,7 +63,7 @@ pub enum SourceSpecError {
 }
 
 const KINDS: &str = "auto, none, os, process:PID, jvm[:NAME], gc:FILE, log:FILE, journal[:UNIT], prometheus:URL, \
-     postgres://USER:PASSWORD@HOST/DATABASE, rdt, perf[:PID]";
+     postgres://USER:PASSWORD@HOST/DATABASE, rdt, perf[:PID], stacks:jvm[:NAME]";
 
 /// Reads a list of sources, separated by commas. `none` is the empty list. A comma within the value of a source is written `\,`.
 ///
@@ -125,7 +127,17 @@ fn parse_source(entry: &str) -> Result<SourceSpec, SourceSpecError> {
         }
         "rdt" => Ok(SourceSpec::Rdt),
         "perf" => Ok(SourceSpec::Perf(value.map(process_name))),
+        "stacks" => stacks(needed("stacks", "stacks:jvm:4711")?),
         other => Err(SourceSpecError::Unknown { name: other.to_owned() }),
+    }
+}
+
+/// Reads what follows `stacks:`.
+fn stacks(value: &str) -> Result<SourceSpec, SourceSpecError> {
+    match value.split_once(':').unwrap_or((value, "")) {
+        ("jvm", "") => Ok(SourceSpec::Stacks(None)),
+        ("jvm", name) => Ok(SourceSpec::Stacks(Some(process_name(name.trim())))),
+        _ => Err(SourceSpecError::Unknown { name: format!("stacks:{value}") }),
     }
 }
 
@@ -143,7 +155,7 @@ mod tests {
     #[test]
     fn a_list_of_sources_is_read() {
         let text = "os, jvm:shop,jvm,gc:/var/log/gc.log,log:a\\,b.log,http://sut:9100/metrics,prometheus:https://sut/m,\
-                    postgres://me:secret@db/shop,process:12,perf,rdt,journal:shop.service,auto";
+                    postgres://me:secret@db/shop,process:12,perf,rdt,journal:shop.service,stacks:jvm:shop,stacks:jvm,auto";
         let sources = parse_sources(text).unwrap();
         let shop = || ProcessName::Matching("shop".into());
         assert_eq!(
@@ -161,6 +173,8 @@ mod tests {
                 SourceSpec::Perf(None),
                 SourceSpec::Rdt,
                 SourceSpec::Journal(Some("shop.service".into())),
+                SourceSpec::Stacks(Some(shop())),
+                SourceSpec::Stacks(None),
                 SourceSpec::Auto,
             ]
         );
@@ -174,6 +188,7 @@ mod tests {
             parse_sources("vm:shop").unwrap_err().to_string().split(';').next(),
             Some("\"vm\" is not a source")
         );
+        assert!(parse_sources("stacks:python").unwrap_err().to_string().contains("stacks:jvm[:NAME]"));
         assert_eq!(
             parse_sources("gc:").unwrap_err().to_string(),
             "gc needs a value, such as gc:/var/log/shop/gc.log"

@@ -33,6 +33,8 @@ mod process;
 mod quantity;
 mod recording;
 #[cfg(target_os = "linux")]
+mod stopped_time;
+#[cfg(target_os = "linux")]
 mod successor;
 mod thread_dump;
 mod version;
@@ -54,6 +56,8 @@ pub use probe::JvmProbe;
 pub use process::ProcessError;
 pub use quantity::{JvmMetrics, JvmValue};
 pub use recording::{RecordingError, RecordingSettings};
+#[cfg(target_os = "linux")]
+pub use stopped_time::StoppedTime;
 pub use thread_dump::{
     BlockedThread, JavaThread, MonitorLock, ThreadDump, ThreadDumpError, ThreadState, WaitKind,
 };

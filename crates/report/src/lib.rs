@@ -53,6 +53,7 @@ mod row_columns;
 mod run_title;
 mod saturation_lines;
 mod sparkline;
+mod stack_lines;
 mod statistics;
 mod summariser;
 mod system_lines;
@@ -88,6 +89,7 @@ pub use page::{
 pub use percentiles::{percentiles_json, percentiles_text};
 pub use progress::{Progress, progress_line};
 pub use sparkline::curve;
+pub use stack_lines::stacks_text;
 pub use statistics::statistics_json;
 pub use summariser::{ThreadCounts, summariser_end, summariser_interval};
 pub use table::{RunShow, Written, end_of_run};

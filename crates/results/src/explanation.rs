@@ -20,6 +20,7 @@ use busyhour_stats::Decision;
 use serde_json::Value;
 
 use crate::results::{ReadSettings, Results, ResultsInput};
+use crate::stacks::stack_differences;
 use crate::system_figures::series_path;
 
 /// Points of a series that are read; a longer run has longer intervals.
@@ -28,8 +29,8 @@ const POINTS_MAX: usize = 4_096;
 /// The largest `gc.json` that is read.
 const GC_FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// Adds the explanation of slow requests and the saturation of resources to the summary of a run that was observed. Samples and series that cannot be read are
-/// left out: the summary has already reported them.
+/// Adds the explanation of slow requests, the saturation of resources and the comparison of stacks to the summary of a run that was
+/// observed. Samples and series that cannot be read are left out: the summary has already reported them.
 pub fn add_explanation(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summary) {
     let Some(path) = series_path(dir, manifest) else { return };
     let (from_s, to_s) = summary.measured_s();
@@ -45,6 +46,7 @@ pub fn add_explanation(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut 
     let set = read_series(&path, part).unwrap_or_default();
     let signals = signals(&set, &requests, median_ns, generator_cores, part);
     summary.explanation = explanation(summary, &requests, signals, part, leak(dir.path()));
+    summary.stacks = stack_differences(dir.path(), requests.kept(), part, summary.explanation.as_ref());
     summary.saturation = saturation(&set, &requests, part);
 }
 

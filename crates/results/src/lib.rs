@@ -37,6 +37,7 @@ mod replay_run;
 mod results;
 mod run_arrivals;
 mod run_facts;
+mod stacks;
 mod start_order;
 mod summarise;
 mod system_figures;

@@ -54,6 +54,7 @@ const LAYERS: &[CrateRule] = &[
     layered("series", "series of measured values, and their file", &["sample"]),
     layered("server", "the HTTP server of the live page and of scrapes", &[]),
     layered("stats", "statistics of times and counts", &[]),
+    layered("stacks", "stacks of threads over time, and the difference of slow windows", &[]),
     layered("gclog", "garbage-collection logs: figures, rates, a verdict on leaks", &["stats"]),
     layered("leak", "memory leaks: trends of class histograms and memory sizes over rounds of load", &["stats"]),
     layered("java", "numbers, texts and dates as in Java's library", &["diagnostic"]),
@@ -89,7 +90,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "analysis",
         "summaries, caveats, thresholds, verdicts and comparisons",
-        &["sample", "record", "stats", "arrivals"],
+        &["sample", "record", "stacks", "stats", "arrivals"],
     ),
     layered("queueing", "queueing networks, their solution and their fit to runs", &["diagnostic", "stats"]),
     layered("simulation", "simulation of queueing networks", &["queueing", "stats"]),
@@ -173,6 +174,7 @@ const LAYERS: &[CrateRule] = &[
             "queueing",
             "logs",
             "gclog",
+            "stacks",
         ],
     )
     .in_tests(&["limits"]),
@@ -196,6 +198,7 @@ const LAYERS: &[CrateRule] = &[
             "queueing",
             "gclog",
             "logs",
+            "stacks",
         ],
     )
     .in_tests(&["arrivals"]),
@@ -249,6 +252,7 @@ const LAYERS: &[CrateRule] = &[
             "redaction",
             "sample",
             "series",
+            "stacks",
         ],
     ),
     // A system under test, and tasks of the project.
@@ -287,6 +291,7 @@ const LAYERS: &[CrateRule] = &[
             "queueing",
             "sample",
             "series",
+            "stacks",
             "record",
             "results",
             "report",

@@ -45,6 +45,7 @@ mod seeds;
 mod servers;
 mod serving;
 mod simulating;
+mod stacks;
 mod stopping;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -81,10 +81,9 @@ fn cpus(set: &SeriesSet) -> Vec<Resource> {
     for (number, mut by_cpu) in machines {
         let source = set.sources.get(number as usize).cloned().unwrap_or_default();
         let name = if source == "os" { "the machine" } else { &source };
-        if by_cpu.len() > 1 {
-            by_cpu.remove("all");
-        }
-        let machine: Vec<&SeriesData> = by_cpu.values().flatten().copied().collect();
+        // Large machines have all modes of all CPUs together, and the idle time of each one.
+        let together = by_cpu.remove("all");
+        let machine = together.unwrap_or_else(|| by_cpu.values().flatten().copied().collect());
         let Some(all) = used_share(&machine) else { continue };
         let mean = |used: &[SignalPiece]| mean_between(used, 0, u64::MAX).unwrap_or(0.0);
         let whole = mean(&all);
@@ -103,11 +102,16 @@ fn cpus(set: &SeriesSet) -> Vec<Resource> {
     found
 }
 
-/// The share of the CPU time that was used.
+/// The share of the CPU time that was used. If only the idle time of a CPU is known, it was used for the rest of the time.
 fn used_share(series: &[&SeriesData]) -> Option<Vec<SignalPiece>> {
     let is_idle = |series: &SeriesData| matches!(label(&series.info, "mode"), Some("idle" | "iowait"));
     let (idle, busy): (Vec<&SeriesData>, Vec<&SeriesData>) =
         series.iter().copied().partition(|one| is_idle(one));
+    if busy.is_empty() {
+        let mut used = sum(&idle);
+        used.iter_mut().for_each(|piece| piece.value = (1.0 - piece.value).clamp(0.0, 1.0));
+        return (!used.is_empty()).then_some(used);
+    }
     let (mut used, idle) = (sum(&busy), sum(&idle));
     used.retain_mut(|piece| match mean_between(&idle, piece.from, piece.to) {
         Some(idle) if idle + piece.value > 0.0 => {
@@ -133,4 +137,72 @@ fn pool(set: &SeriesSet, awaiting: &SeriesData) -> Option<Resource> {
     used.iter_mut().for_each(|piece| piece.value = (piece.value / most).min(1.0));
     let name = format!("the {most:.0} connections of {} to {peer}", source(set, awaiting));
     is_pool.then(|| Resource { name, source: source(set, awaiting), used })
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_sample::Nanos;
+    use busyhour_series::{MetricKind, SeriesInfo, SeriesPoint};
+
+    use super::*;
+
+    fn series(name: &str, labels: &[(&str, &str)], rate: f64) -> SeriesData {
+        let info = SeriesInfo {
+            source: 0,
+            name: name.to_owned(),
+            labels: labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            kind: MetricKind::Counter,
+            help: String::new(),
+        };
+        let point = |at: u64| SeriesPoint {
+            from: Nanos(at * 1_000_000_000),
+            to: Nanos((at + 1) * 1_000_000_000),
+            mean: rate,
+            min: rate,
+            max: rate,
+        };
+        SeriesData { info, points: (0..5).map(point).collect(), last: None, increase: 0.0, resets: 0 }
+    }
+
+    fn found(series: Vec<SeriesData>) -> Vec<(String, f64)> {
+        let set = SeriesSet { sources: vec!["os".to_owned()], series, ..SeriesSet::default() };
+        let mean = |used: &[SignalPiece]| {
+            mean_between(used, 0, u64::MAX).map_or(0.0, |mean| (mean * 1e3).round() / 1e3)
+        };
+        resources(&set).into_iter().map(|resource| (resource.name, mean(&resource.used))).collect()
+    }
+
+    #[test]
+    fn the_busiest_cpu_is_a_resource_if_it_is_used_much_more() {
+        let cpu = |cpu, mode, rate| series(MACHINE, &[("cpu", cpu), ("mode", mode)], rate);
+        let tied = found(vec![
+            cpu("0", "user", 0.8),
+            cpu("0", "idle", 0.2),
+            cpu("1", "user", 0.1),
+            cpu("1", "idle", 0.9),
+            cpu("1", "guest", 0.1),
+        ]);
+        let expected = [("CPU 0 of the machine", 0.8), ("the CPU time of the machine", 0.45)];
+        assert_eq!(tied, expected.map(|(name, used)| (name.to_owned(), used)));
+        let large = found(vec![
+            cpu("all", "user", 10.0),
+            cpu("all", "idle", 30.0),
+            cpu("0", "idle", 0.1),
+            cpu("1", "idle", 0.75),
+        ]);
+        let expected = [("CPU 0 of the machine", 0.9), ("the CPU time of the machine", 0.25)];
+        assert_eq!(large, expected.map(|(name, used)| (name.to_owned(), used)));
+    }
+
+    #[test]
+    fn quotas_and_disks_are_shares() {
+        let quota = found(vec![series(GROUP, &[], 0.5), {
+            let mut limit = series(GROUP_LIMIT, &[], 2.0);
+            limit.info.kind = MetricKind::Gauge;
+            limit
+        }]);
+        assert_eq!(quota, [("the CPU quota of os".to_owned(), 0.25)]);
+        assert!(found(vec![series(GROUP, &[], 0.5)]).is_empty(), "no quota");
+        assert_eq!(found(vec![series(DISK, &[("device", "vda")], 0.3)]), [("disk vda".to_owned(), 0.3)]);
+    }
 }

@@ -35,8 +35,13 @@ pub(super) fn cpu_use(set: &SeriesSet, generator_cores: f64) -> Option<CpuUse> {
     let is_guest = |series: &&SeriesData| matches!(label(&series.info, "mode"), Some("guest" | "guest_nice"));
     let is_idle =
         |series: &&SeriesData| matches!(label(&series.info, "mode"), Some("idle" | "iowait" | "steal"));
-    let all: Vec<&SeriesData> =
+    let mut all: Vec<&SeriesData> =
         of(MACHINE).filter(|series| source(series) == "os" && !is_guest(series)).collect();
+    // Large machines have all modes of all CPUs together, and the idle time of each one.
+    let is_together = |series: &&SeriesData| label(&series.info, "cpu") == Some("all");
+    if all.iter().any(is_together) {
+        all.retain(is_together);
+    }
     let machine: Vec<&SeriesData> = all.iter().copied().filter(|series| !is_idle(series)).collect();
     let watched: Vec<Vec<SignalPiece>> = of(PROCESS)
         .filter(|series| source(series).starts_with("process:"))

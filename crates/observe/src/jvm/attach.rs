@@ -8,7 +8,7 @@
 //! 2. A client connects, sends one request and reads the answer up to the end of the stream: a number, a line feed, a text.
 //!    0 is success (`exchange`).
 //!
-//! The requests are those of `jcmd`. They are only sent on request, never by a probe, because most of them stop the application.
+//! The requests are those of `jcmd`. They are only sent if the user requests it, because most of them stop the application.
 
 mod deadline;
 mod error;

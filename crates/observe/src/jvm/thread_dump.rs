@@ -206,8 +206,9 @@ impl ThreadDump {
         (circle.len() > 1).then_some(circle)
     }
 
-    /// The thread that holds each lock.
-    fn owners(&self) -> FxHashMap<u64, usize> {
+    /// The position of the thread that holds each lock, by the address of the lock.
+    #[must_use]
+    pub fn owners(&self) -> FxHashMap<u64, usize> {
         let held = self.threads.iter().enumerate();
         held.flat_map(|(at, thread)| thread.holds.iter().map(move |lock| (lock.address, at))).collect()
     }

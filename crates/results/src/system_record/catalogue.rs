@@ -288,6 +288,15 @@ static PROGRAMS: &[PanelRule] = &[
     .not_zero()
     .across(),
     panel(
+        (Process, Saturation),
+        "Connections that await a response",
+        Count,
+        &[line("process_connections_awaiting_response", "").by(&["peer"])],
+    )
+    .help("Connections to other servers that sent data after the last data they received.")
+    .not_zero()
+    .across(),
+    panel(
         (Process, Errors),
         "Major page faults of processes",
         PerSecond,
