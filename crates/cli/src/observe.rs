@@ -3,6 +3,8 @@
 mod gc;
 mod gc_files;
 mod gc_text;
+mod leak;
+mod leak_text;
 mod logs;
 mod logs_files;
 mod logs_text;
@@ -25,7 +27,8 @@ use crate::exit::{Exit, complain};
     busyhour observe --serve 0.0.0.0:9464 --token-file token\n  \
     busyhour observe gc gc.log* -o gc.html\n  \
     busyhour observe gc before.log -- after.log\n  \
-    busyhour observe logs server.log --baseline quiet.log"
+    busyhour observe logs server.log --baseline quiet.log\n  \
+    busyhour observe leak --jvm 4711 --plan shop.jmx"
 )]
 pub(crate) struct ObserveArgs {
     #[command(subcommand)]
@@ -40,6 +43,8 @@ pub(crate) struct ObserveArgs {
 enum ObserveVerb {
     /// Summarise a garbage-collection log, or compare two.
     Gc(gc::GcArgs),
+    /// Search memory leaks in rounds of load, or in a recorded run.
+    Leak(leak::LeakArgs),
     /// Summarise the problems in a log, or compare it with one of a clean run.
     Logs(logs::LogsArgs),
     /// Add a mark to the run that is in progress.
@@ -50,6 +55,7 @@ enum ObserveVerb {
 pub(crate) fn main(args: &ObserveArgs) -> Exit {
     match (&args.verb, &args.serve.serve) {
         (Some(ObserveVerb::Gc(gc)), _) => gc::main(gc),
+        (Some(ObserveVerb::Leak(leak)), _) => leak::main(leak),
         (Some(ObserveVerb::Logs(logs)), _) => logs::main(logs),
         (Some(ObserveVerb::Mark(mark)), _) => mark::main(mark),
         (None, Some(address)) => serve::main(&args.serve, &args.watch, address),

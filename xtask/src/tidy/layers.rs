@@ -56,7 +56,11 @@ const LAYERS: &[CrateRule] = &[
     layered("stats", "statistics of times and counts", &[]),
     layered("stacks", "stacks of threads over time, and the difference of slow windows", &[]),
     layered("gclog", "garbage-collection logs: figures, rates, a verdict on leaks", &["stats"]),
-    layered("leak", "memory leaks: trends of class histograms and memory sizes over rounds of load", &["stats"]),
+    layered(
+        "leak",
+        "memory leaks: trends of class histograms and memory sizes over rounds of load",
+        &["stats"],
+    ),
     layered("java", "numbers, texts and dates as in Java's library", &["diagnostic"]),
     layered("jsonpath", "JSON paths as in Jayway's library", &["java", "limits", "slices"]),
     layered("arrivals", "arrival processes and their schedules", &[]).in_tests(&["stats"]),

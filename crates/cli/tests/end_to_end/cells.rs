@@ -377,3 +377,35 @@ fn errors_of_java_are_reported() {
         assert!(ended.stdout.is_empty(), "{}", ended.all());
     }
 }
+
+#[test]
+fn the_class_that_leaks_is_found_in_rounds_of_load() {
+    if !has_jdk() {
+        return;
+    }
+    let room = Room::new();
+    let emulator =
+        Emulator::start(&room, &["--cpu-factor", "0.001", "--collector", "serial", "--heap", "128m"]);
+    let (pid, port) = (emulator.pid().to_string(), emulator.port);
+    let search = |config: u32, more: &[&str]| {
+        let url = format!("http://127.0.0.1:{port}/cells?config={config}");
+        let fixed =
+            ["observe", "leak", "--jvm", &pid, "--plan", &url, "--rounds", "10", "--idle", "0s", "--json"];
+        room.run(fixed.iter().chain(&["--", "-n", "100"]).chain(more))
+    };
+    let leaking = search(7, &[]).expect(8);
+    let found: Value = serde_json::from_str(&leaking.stdout).unwrap();
+    assert_eq!(found.pointer("/report/outcome/outcome"), Some(&Value::from("leak")), "{found}");
+    let suspect = &found["report"]["suspects"][0];
+    let growth = suspect["bytes_per_request"]["slope"].as_f64().unwrap();
+    assert!(suspect["class"] == "[B" && (8_192.0..9_000.0).contains(&growth), "{suspect}");
+    leaking.reports(&["round 10 of 10: 100 requests"]);
+    let clean = search(6, &[]).expect(0);
+    let found: Value = serde_json::from_str(&clean.stdout).unwrap();
+    assert_eq!(found.pointer("/report/suspects"), Some(&Value::Array(Vec::new())), "{found}");
+    let failed = search(7, &["--unknown-option"]).expect(1);
+    failed.reports(&["round 1: the run ended with"]);
+    let nobody = room.run(["observe", "leak", "--jvm", "999999999", "--plan", "http://127.0.0.1:1/"]);
+    nobody.expect(3).reports(&["process 999999999"]);
+    emulator.end(Signal::TERM);
+}
