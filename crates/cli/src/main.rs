@@ -37,8 +37,8 @@ mod old_names;
 mod output;
 mod outputs;
 mod own_args;
-#[cfg_attr(not(feature = "observe"), path = "perfmon_missing.rs")]
 mod percentiles;
+#[cfg_attr(not(feature = "observe"), path = "perfmon_missing.rs")]
 mod perfmon;
 mod progress;
 mod properties;

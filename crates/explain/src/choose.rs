@@ -92,9 +92,13 @@ pub fn explain(observations: &Observations<'_>) -> Option<Explanation> {
         let rank = |one: &Evidence| (one.cause != cause, !one.holds);
         rank(a).cmp(&rank(b)).then(b.share.total_cmp(&a.share))
     });
+    // A significant association that is not claimed is too weak; a longer run would not change that.
+    let is_open = |one: &&Evidence| {
+        one.p.is_some_and(|p| p <= LEVEL) && one.p_adjusted.is_none_or(|adjusted| adjusted > LEVEL)
+    };
     let candidate = evidence
         .iter()
-        .filter(|one| cause == Cause::None && one.p.is_some_and(|p| p <= LEVEL))
+        .filter(|one| cause == Cause::None && is_open(one))
         .min_by(|a, b| a.p.unwrap_or(1.0).total_cmp(&b.p.unwrap_or(1.0)))
         .cloned();
     let not_examined = compared.not_examined();

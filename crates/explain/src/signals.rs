@@ -118,7 +118,7 @@ fn of_rule(set: &SeriesSet, rule: &Rule) -> Vec<Signal> {
             let pieces = sum(&series);
             let source = set.sources.get(source as usize)?.clone();
             let name = if value.is_empty() { rule.name.to_owned() } else { format!("{} {value}", rule.name) };
-            (pieces.len() > 1).then(|| Signal {
+            (pieces.len() > 1).then_some(Signal {
                 cause: rule.cause,
                 source,
                 name,

@@ -284,6 +284,7 @@ const LAYERS: &[CrateRule] = &[
             "java",
             "jmt",
             "launch",
+            "leak",
             "limits",
             "live",
             "logs",
