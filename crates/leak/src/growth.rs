@@ -121,7 +121,7 @@ impl Variation {
             let smallest = (1.0 / self.requests_per_round).max(1.001 * self.least);
             return self.finds(test, smallest, rounds).then_some(smallest);
         }
-        // At this growth, every round exceeds the one before whatever its variation.
+        // With this growth, every round exceeds the previous one in spite of its variation.
         let (mut low, mut high) = (0.0, self.least + 1.01 * range / self.requests_per_round);
         if !self.finds(test, high, rounds) {
             high *= 4.0;

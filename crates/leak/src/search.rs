@@ -108,7 +108,7 @@ impl CannotTellReason {
                 "classes grow, but more slowly in the last half of the rounds, as caches and pools do that fill"
             }
             CannotTellReason::OnlyTotalGrows => {
-                "the live memory grows, but no class of its own does significantly"
+                "the live memory grows, but no single class grows significantly"
             }
             CannotTellReason::Uncertain => "the live memory varies too much to rule out a material growth",
         }

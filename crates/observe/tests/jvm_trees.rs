@@ -165,7 +165,7 @@ fn files_of_others_do_no_harm() {
 
     tree.add_process(5, "5", HOTSPOT);
     fs::create_dir_all(file(5)).expect("a directory");
-    assert!(matches!(error(5), CounterFileLocateError::Untrusted { .. }), "a directory is no file");
+    assert!(matches!(error(5), CounterFileLocateError::Untrusted { .. }), "a directory instead of a file");
 
     tree.add_process(6, "6", HOTSPOT);
     fs::create_dir_all(file(6).parent().expect("a directory")).expect("a directory");

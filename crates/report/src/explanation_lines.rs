@@ -16,7 +16,8 @@ pub(crate) fn explanation_lines(explanation: &Explanation, look: Look) -> Vec<St
     marked(quality, &explanation.sentence, look)
 }
 
-/// The finding with its evidence, the other causes, what was not examined, the next measurement, and which resource gives out first.
+/// The finding with its evidence, the other causes, those that were not examined, the next measurement, and the resource that gives
+/// out first.
 #[must_use]
 pub fn explanation_text(explanation: &Explanation, saturation: Option<&Saturation>, look: Look) -> String {
     let mut lines = wrap(&printable(&explanation.sentence), look.width, "");

@@ -21,7 +21,7 @@ pub fn stacks_text(differences: &[StackDifference], look: Look) -> String {
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// What the dumps cost, and what is missing.
+/// The cost of the dumps, and the missing ones.
 pub(crate) fn stack_cost(difference: &StackDifference) -> String {
     let mut text = match difference.stopped_ms {
         Some(stopped_ms) => format!(

@@ -23,7 +23,7 @@ pub(crate) struct StackColumn {
 /// Frames that occur in the same stacks, so that their shares are equal. They are compared once.
 #[derive(Debug)]
 pub(crate) struct FrameGroup {
-    /// The frame that stands for the group: of the frames of the application, or else of the JDK, the one nearest to the top.
+    /// The frame that represents the group: the one nearest to the top among the frames of the application, or otherwise of the JDK.
     pub(crate) frame: u32,
     /// Whether all frames belong to the JDK.
     pub(crate) is_jdk: bool,

@@ -17,7 +17,7 @@ pub(crate) struct Candidate<'g> {
 /// The largest number of frames.
 const NAMED_MAX: usize = 3;
 
-/// A frame stands for its callers if it has this part of their difference.
+/// A frame represents its callers if its difference is at least this part of theirs.
 const STANDS_FOR: f64 = 0.8;
 
 /// A frame is named if this part of its difference is not in stacks of named frames.

@@ -15,7 +15,7 @@ const DISK: &str = "node_disk_io_time_seconds_total";
 const GROUP: &str = "container_cpu_usage_seconds_total";
 const GROUP_LIMIT: &str = "busyhour_cgroup_cpu_limit_cores";
 
-/// A CPU is a resource of its own if it is used this many times as much as the mean of all CPUs: then threads are tied to it.
+/// A single CPU counts as a resource if it is used this many times as much as the mean of all CPUs: then threads are tied to it.
 const BUSIEST: f64 = 1.3;
 
 /// A resource with its use over time.

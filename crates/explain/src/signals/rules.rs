@@ -16,7 +16,7 @@ pub(crate) const AWAITING: &str = "process_connections_awaiting_response";
 pub(super) struct Rule {
     pub(super) cause: Cause,
     pub(super) metric: &'static str,
-    /// What is measured, for sentences: `while process:7 was …`. The value of [`each`](Self::each) is appended.
+    /// The measured state, for sentences such as `while process:7 was …`. The value of [`each`](Self::each) is appended.
     pub(super) name: &'static str,
     /// Smaller values are too small to matter. Counters are rates per second here.
     pub(super) relevant: f64,
