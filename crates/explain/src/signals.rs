@@ -12,12 +12,12 @@ use busyhour_series::{MarkKind, SeriesData, SeriesSet};
 use crate::request_times::Requests;
 use crate::series_pieces::{label, sum};
 use crate::signal::{Signal, SignalShape};
-pub(crate) use neighbour::MACHINE;
+pub(crate) use neighbour::{MACHINE, PROCESS};
 pub(crate) use rules::{AWAITING, CONNECTIONS};
 use rules::{RULES, Rule};
 
 /// Metrics of series that are read in addition to those of the rules.
-pub const SIGNAL_METRICS: [&str; 3] = [MACHINE, neighbour::PROCESS, CONNECTIONS];
+pub const SIGNAL_METRICS: [&str; 3] = [MACHINE, PROCESS, CONNECTIONS];
 
 /// Signals of one cause; further sources are left out.
 const SIGNALS_MAX: usize = 64;

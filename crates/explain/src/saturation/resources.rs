@@ -6,7 +6,7 @@ use busyhour_series::{SeriesData, SeriesSet};
 
 use crate::series_pieces::{label, mean_between, pieces, sum};
 use crate::signal::SignalPiece;
-use crate::signals::{AWAITING, CONNECTIONS, MACHINE};
+use crate::signals::{AWAITING, CONNECTIONS, MACHINE, PROCESS};
 
 /// Time in which a disk had operations in progress.
 const DISK: &str = "node_disk_io_time_seconds_total";
@@ -17,6 +17,12 @@ const GROUP_LIMIT: &str = "busyhour_cgroup_cpu_limit_cores";
 
 /// A single CPU counts as a resource if it is used this many times as much as the mean of all CPUs: then threads are tied to it.
 const BUSIEST: f64 = 1.3;
+
+/// Other processes share a machine's CPUs if they use this share of its CPU time; a generator at low load uses less.
+const SHARED: f64 = 0.1;
+
+/// If other processes use more than this share, too little is left to be extrapolated.
+const LEFT_NONE: f64 = 0.9;
 
 /// A resource with its use over time.
 #[derive(Debug)]
@@ -30,7 +36,7 @@ pub(super) struct Resource {
 /// Whether a metric describes the use of a resource.
 #[must_use]
 pub fn is_resource_metric(name: &str) -> bool {
-    [MACHINE, DISK, GROUP, GROUP_LIMIT, CONNECTIONS, AWAITING].contains(&name)
+    [MACHINE, PROCESS, DISK, GROUP, GROUP_LIMIT, CONNECTIONS, AWAITING].contains(&name)
 }
 
 /// All resources of a series file.
@@ -85,21 +91,58 @@ fn cpus(set: &SeriesSet) -> Vec<Resource> {
         let together = by_cpu.remove("all");
         let machine = together.unwrap_or_else(|| by_cpu.values().flatten().copied().collect());
         let Some(all) = used_share(&machine) else { continue };
+        let others = share_of_others(set, &source, &machine, &all);
+        let is_shared = others.is_some_and(|others| others >= SHARED);
         let mean = |used: &[SignalPiece]| mean_between(used, 0, u64::MAX).unwrap_or(0.0);
         let whole = mean(&all);
         let busiest = by_cpu
             .iter()
             .filter_map(|(cpu, series)| Some((*cpu, used_share(series)?)))
             .max_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)))
-            .filter(|(_, used)| by_cpu.len() > 1 && mean(used) >= BUSIEST * whole);
+            .filter(|(_, used)| by_cpu.len() > 1 && mean(used) >= BUSIEST * whole && !is_shared);
         found.extend(busiest.map(|(cpu, used)| Resource {
             name: format!("CPU {cpu} of {name}"),
             source: source.clone(),
             used,
         }));
-        found.push(Resource { name: format!("the CPU time of {name}"), source: source.clone(), used: all });
+        found.extend(match others.filter(|_| is_shared) {
+            None => {
+                Some(Resource { name: format!("the CPU time of {name}"), source: source.clone(), used: all })
+            }
+            Some(others) if others > LEFT_NONE => None,
+            Some(others) => Some(Resource {
+                name: format!("the CPU time of {name} that other processes leave"),
+                source: source.clone(),
+                used: left(all, others),
+            }),
+        });
     }
     found
+}
+
+/// Share of a machine's CPU time that processes use which are neither observed nor caused by the load. `None` if no process is observed.
+fn share_of_others(
+    set: &SeriesSet,
+    machine: &str,
+    series: &[&SeriesData],
+    used: &[SignalPiece],
+) -> Option<f64> {
+    let mean = |series: &SeriesData| {
+        mean_between(&pieces(series.info.kind, &series.points), 0, u64::MAX).unwrap_or(0.0)
+    };
+    let observed: Vec<f64> = of(set, PROCESS)
+        .filter(|series| machine == "os" && source(set, series).starts_with("process:"))
+        .map(mean)
+        .collect();
+    let cpus: f64 = series.iter().map(|one| mean(one)).sum();
+    let used = mean_between(used, 0, u64::MAX)?;
+    (!observed.is_empty() && cpus > 0.0).then(|| (used - observed.iter().sum::<f64>() / cpus).clamp(0.0, 1.0))
+}
+
+/// The use of the CPU time that others leave.
+fn left(mut used: Vec<SignalPiece>, others: f64) -> Vec<SignalPiece> {
+    used.iter_mut().for_each(|piece| piece.value = ((piece.value - others) / (1.0 - others)).max(0.0));
+    used
 }
 
 /// The share of the CPU time that was used. If only the idle time of a CPU is known, it was used for the rest of the time.
@@ -192,6 +235,28 @@ mod tests {
         ]);
         let expected = [("CPU 0 of the machine", 0.9), ("the CPU time of the machine", 0.25)];
         assert_eq!(large, expected.map(|(name, used)| (name.to_owned(), used)));
+    }
+
+    #[test]
+    fn cpu_time_of_other_processes_is_not_attributed_to_requests() {
+        let cpu = |cpu, mode, rate| series(MACHINE, &[("cpu", cpu), ("mode", mode)], rate);
+        let with_others = |busy: f64| {
+            let machine = SeriesSet {
+                sources: vec!["os".to_owned(), "process:7".to_owned()],
+                series: vec![cpu("0", "user", busy), cpu("0", "idle", 1.0 - busy), {
+                    let mut process = series(PROCESS, &[], 0.2);
+                    process.info.source = 1;
+                    process
+                }],
+                ..SeriesSet::default()
+            };
+            let mean = |used: &[SignalPiece]| (mean_between(used, 0, u64::MAX).unwrap() * 1e3).round() / 1e3;
+            resources(&machine).into_iter().map(|one| (one.name, mean(&one.used))).collect::<Vec<_>>()
+        };
+        assert_eq!(with_others(0.25), [("the CPU time of the machine".to_owned(), 0.25)]);
+        let shared = "the CPU time of the machine that other processes leave";
+        assert_eq!(with_others(0.7), [(shared.to_owned(), 0.4)], "0.2 of the 0.5 that are left");
+        assert!(with_others(1.0).len() == 1 && with_others(1.0)[0].1 == 1.0, "all that is left is in use");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::signal::{Signal, SignalPiece, SignalShape};
 pub(crate) const MACHINE: &str = "node_cpu_seconds_total";
 
 /// CPU time of a watched process.
-pub(super) const PROCESS: &str = "process_cpu_seconds_total";
+pub(crate) const PROCESS: &str = "process_cpu_seconds_total";
 
 /// CPU time of other processes, in cores, that may slow down a system.
 const RELEVANT_CORES: f64 = 0.3;
