@@ -24,8 +24,9 @@ pub struct ResourceLoad {
     pub utilization: f64,
     /// Share of the resource that is in use without load; 0 if the rate varied too little to tell it from that of requests.
     pub background: f64,
-    /// Time for which a request uses the whole resource, in ms (the utilization law: D = U/X).
-    pub demand_ms: f64,
+    /// Time for which a request uses the whole resource, in ms (the utilization law: D = U/X); `None` if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demand_ms: Option<f64>,
     /// Requests per second at which the resource is fully used; `None` if it is used too little, or independently of the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturation_per_s: Option<f64>,

@@ -68,7 +68,7 @@ pub fn saturation(set: &SeriesSet, requests: &Requests, part: (u64, u64)) -> Opt
 #[must_use]
 pub fn utilizations(set: &SeriesSet, (from, to): (u64, u64)) -> Vec<(String, f64)> {
     let mean = |resource: Resource| Some((resource.name, mean_between(&resource.used, from, to)?.min(1.0)));
-    resources(set).into_iter().filter_map(mean).collect()
+    resources(set).into_iter().filter(|resource| resource.hidden.is_none()).filter_map(mean).collect()
 }
 
 /// Start and end of each block, and the requests that were completed per second.
@@ -111,7 +111,10 @@ fn load_of(resource: Resource, rates: &[(u64, u64, f64)]) -> Option<ResourceLoad
     by_rate.truncate(((blocks.len() as f64 * HIGHEST).ceil() as usize).max(1));
     let utilization = by_rate.iter().map(|block| block.used).sum::<f64>() / by_rate.len().max(1) as f64;
     let line = Line::fit(&blocks)?;
-    let (saturation, reason) = if utilization < USE_MIN {
+    let is_known = resource.hidden.is_none();
+    let (saturation, reason) = if let Some(hidden) = resource.hidden {
+        (None, Some(hidden))
+    } else if utilization < USE_MIN {
         (None, Some("it is hardly used".to_owned()))
     } else {
         match line.reaches(1.0) {
@@ -123,8 +126,8 @@ fn load_of(resource: Resource, rates: &[(u64, u64, f64)]) -> Option<ResourceLoad
         resource: resource.name,
         source: resource.source,
         utilization,
-        background: line.background,
-        demand_ms: line.demand_s * 1e3,
+        background: if is_known { line.background } else { utilization },
+        demand_ms: is_known.then_some(line.demand_s * 1e3),
         saturation_per_s: saturation.map(|(load, _)| load),
         interval_per_s: saturation.and_then(|(_, interval)| interval),
         reason,
@@ -239,7 +242,7 @@ fn sentence(loads: &[ResourceLoad], highest_per_s: f64) -> String {
         (Some(at), None) => format!("at about {}", per_s(at)),
         (None, _) => "at an unknown load".to_owned(),
     };
-    let saturated = loads.iter().find(|load| load.utilization >= SATURATED);
+    let saturated = loads.iter().find(|load| load.utilization >= SATURATED && load.demand_ms.is_some());
     let mut growing = loads.iter().filter(|load| load.saturation_per_s.is_some());
     match (saturated, growing.next()) {
         (Some(load), _) => format!(

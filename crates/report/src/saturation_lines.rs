@@ -42,7 +42,7 @@ pub(crate) fn cells(load: &ResourceLoad) -> [String; 5] {
     [
         printable(&load.resource),
         format!("{:.1} %", load.utilization * 100.0),
-        ms(load.demand_ms),
+        load.demand_ms.map_or_else(|| "–".to_owned(), ms),
         at,
         interval,
     ]
@@ -59,7 +59,7 @@ mod tests {
             source: "os".to_owned(),
             utilization: if at.is_some() { 0.384 } else { 0.01 },
             background: 0.0,
-            demand_ms: 1.6,
+            demand_ms: Some(1.6),
             saturation_per_s: at,
             interval_per_s: at.map(|at| (at - 80.0, Some(at + 110.0))),
             reason: at.is_none().then(|| "it is hardly used".to_owned()),

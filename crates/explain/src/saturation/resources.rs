@@ -31,6 +31,8 @@ pub(super) struct Resource {
     pub(super) source: String,
     /// Shares of the resource that are in use.
     pub(super) used: Vec<SignalPiece>,
+    /// Why its use by requests is unknown.
+    pub(super) hidden: Option<String>,
 }
 
 /// Whether a metric describes the use of a resource.
@@ -45,7 +47,7 @@ pub(super) fn resources(set: &SeriesSet) -> Vec<Resource> {
     found.extend(of(set, DISK).filter_map(|series| {
         let device = label(&series.info, "device")?;
         let used = pieces(series.info.kind, &series.points);
-        Some(Resource { name: format!("disk {device}"), source: source(set, series), used })
+        Some(Resource { name: format!("disk {device}"), source: source(set, series), used, hidden: None })
     }));
     found.extend(of(set, GROUP).filter_map(|series| {
         let own = source(set, series);
@@ -59,7 +61,12 @@ pub(super) fn resources(set: &SeriesSet) -> Vec<Resource> {
             }
             _ => false,
         });
-        (!used.is_empty()).then(|| Resource { name: format!("the CPU quota of {own}"), source: own, used })
+        (!used.is_empty()).then(|| Resource {
+            name: format!("the CPU quota of {own}"),
+            source: own,
+            used,
+            hidden: None,
+        })
     }));
     found.extend(of(set, AWAITING).filter_map(|series| pool(set, series)));
     found
@@ -104,18 +111,16 @@ fn cpus(set: &SeriesSet) -> Vec<Resource> {
             name: format!("CPU {cpu} of {name}"),
             source: source.clone(),
             used,
+            hidden: None,
         }));
-        found.extend(match others.filter(|_| is_shared) {
-            None => {
-                Some(Resource { name: format!("the CPU time of {name}"), source: source.clone(), used: all })
-            }
-            Some(others) if others > LEFT_NONE => None,
-            Some(others) => Some(Resource {
-                name: format!("the CPU time of {name} that other processes leave"),
-                source: source.clone(),
-                used: left(all, others),
-            }),
-        });
+        let is_hidden = others.is_some_and(|others| others > LEFT_NONE);
+        let (name, used) = match others.filter(|_| is_shared && !is_hidden) {
+            None => (format!("the CPU time of {name}"), all),
+            Some(others) => (format!("the CPU time of {name} that other processes leave"), left(all, others)),
+        };
+        let percent = others.unwrap_or(0.0) * 100.0;
+        let hidden = is_hidden.then(|| format!("other processes use {percent:.0} % of it"));
+        found.push(Resource { name, source, used, hidden });
     }
     found
 }
@@ -179,7 +184,7 @@ fn pool(set: &SeriesSet, awaiting: &SeriesData) -> Option<Resource> {
     let mut used = pieces(awaiting.info.kind, &awaiting.points);
     used.iter_mut().for_each(|piece| piece.value = (piece.value / most).min(1.0));
     let name = format!("the {most:.0} connections of {} to {peer}", source(set, awaiting));
-    is_pool.then(|| Resource { name, source: source(set, awaiting), used })
+    is_pool.then(|| Resource { name, source: source(set, awaiting), used, hidden: None })
 }
 
 #[cfg(test)]

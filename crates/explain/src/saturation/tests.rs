@@ -83,7 +83,7 @@ fn the_sentence_names_the_first_resource_and_the_next() {
         source: "os".to_owned(),
         utilization,
         background: 0.0,
-        demand_ms: 1.0,
+        demand_ms: Some(1.0),
         saturation_per_s: at,
         interval_per_s: at.map(|at| (at * 0.9, Some(at * 1.1))),
         reason: None,
