@@ -7,7 +7,7 @@
 //! - [`Journal`] determines the next trial from the outcomes so far. Failed and spoiled trials are repeated and counted.
 //! - [`analyse`] estimates main effects, interactions and differences between cases, with intervals over the blocks, and
 //!   [`sentence`] states the result.
-//! - [`smallest_effect`] computes what an experiment can show, and [`LookPlan`] ends repetitions when intervals are narrow enough.
+//! - [`planned_effects`] computes what an experiment can show, and [`LookPlan`] ends repetitions when intervals are narrow enough.
 //! - [`recovered_loss`] estimates how much of a loss a treatment recovers.
 //!
 //! ```
@@ -36,7 +36,7 @@
 //! });
 //! let table = ResponseTable::new(2, experiment.responses[0].scale(), values).unwrap();
 //! let analysis = analyse(design.cases(), &table, AnalysisSettings::default());
-//! assert!(sentence(design.cases(), &analysis, "p95").starts_with("p95 is 48.0 % higher with users=100 than with users=50 ("));
+//! assert!(sentence(design.cases(), &analysis, "p95").starts_with("p95 is 48.1 % higher with users=100 than with users=50 ("));
 //! ```
 
 mod design;
@@ -51,9 +51,9 @@ pub use design::{
 };
 pub use effects::{
     AnalysisSettings, BlockContrast, CaseSummary, Effect, EffectInterval, EffectKind, ExperimentAnalysis,
-    HolmResult, INTERACTIONS_MAX, LookDecision, LookPlan, LooksError, NotRecoverable, POWER, RankedFactor,
-    RecoveredLoss, ResponseTable, TableError, TrialValue, analyse, effect_name, holm, power_within_blocks,
-    recovered_loss, sentence, smallest_effect,
+    HolmResult, INTERACTIONS_MAX, LookDecision, LookPlan, LooksError, NotRecoverable, POWER, PlannedEffect,
+    RankedFactor, RecoveredLoss, ResponseTable, TableError, TrialValue, analyse, effect_name, holm,
+    planned_effects, power_within_blocks, recovered_loss, sentence, smallest_effect,
 };
 pub use file::{
     AllocationMasks, CgroupLimits, Command, CommandPair, CoreList, Duration, EXPERIMENT_BYTES_MAX,

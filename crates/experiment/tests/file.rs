@@ -139,9 +139,9 @@ fn impossible_designs_have_a_position() {
 }
 
 #[test]
-fn levels_that_are_equal_and_unused_treatments_give_warnings() {
+fn equal_levels_unused_treatments_and_few_blocks_give_warnings() {
     let text = format!(
-        "{HEAD}[[factor]]\nname = \"a\"\nlevel = [{{ name = \"x\" }}, {{ name = \"y\" }}]\n\
+        "{HEAD}trials.repetitions = 4\n[[factor]]\nname = \"a\"\nlevel = [{{ name = \"x\" }}, {{ name = \"y\" }}]\n\
          [[treatment]]\nname = \"t\"\nkind = \"neighbour\"\nworkload = \"cpu\"\n"
     );
     let warnings = Experiment::read(&text, "shop.toml").unwrap().warnings;
@@ -211,7 +211,7 @@ fn repetitions_are_fixed_or_end_with_a_narrow_interval() {
     assert_eq!(repetitions(""), Repetitions::Fixed(6));
     assert_eq!(
         repetitions("trials.until = \"5%\""),
-        Repetitions::Until { half_width: 0.05, min: 4, max: 30 }
+        Repetitions::Until { half_width: 0.05, min: 6, max: 30 }
     );
     let narrow = repetitions("trials.until = \"5%\"\ntrials.max = 3");
     assert_eq!(narrow, Repetitions::Until { half_width: 0.05, min: 3, max: 3 });
@@ -227,8 +227,13 @@ fn the_fingerprint_changes_with_the_trials_only() {
     let same = read(&text).fingerprint();
     assert_eq!(fingerprint("repetitions = 6", "repetitions = 9"), same);
     assert_eq!(fingerprint("errors < 1%", "errors < 2%"), same);
-    for (from, to) in [("-Xmx1g", "-Xmx2g"), ("50/s", "60/s"), ("0x3", "0x1"), ("warm-up = 2", "warm-up = 1")]
-    {
+    for (from, to) in [
+        ("-Xmx1g", "-Xmx2g"),
+        ("50/s", "60/s"),
+        ("0x3", "0x1"),
+        ("\"os\", ", ""),
+        ("warm-up = 2", "warm-up = 1"),
+    ] {
         assert_ne!(fingerprint(from, to), same, "{from}");
     }
 }

@@ -247,6 +247,8 @@ pub struct TrialCounts {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::order::TrialOrder;
     use super::super::schedule::tests::design;
     use super::*;
@@ -375,5 +377,30 @@ mod tests {
         let finished: JournalEntry =
             serde_json::from_str(r#"{"trial":"b00-c01-a1","outcome":"finished"}"#).unwrap();
         assert_eq!(finished.outcome, TrialOutcome::Finished);
+    }
+    proptest! {
+        #[test]
+        fn every_trial_ends_whatever_happens(
+            outcomes in prop::collection::vec(0_u8..4, 0..200), order in 0_usize..3, warm_up in 0_u32..5,
+        ) {
+            let order = [TrialOrder::Interleaved, TrialOrder::Mirrored, TrialOrder::Sequential][order];
+            let design = design(order, &[2, 2], 3, warm_up);
+            let mut journal = Journal::new(&design);
+            let mut outcomes = outcomes.into_iter().chain(std::iter::repeat(0));
+            let mut executed = std::collections::BTreeSet::new();
+            while let Some(id) = next(&journal, 3) {
+                let outcome = match outcomes.next().unwrap_or(0) {
+                    0 => TrialOutcome::Finished,
+                    1 => TrialOutcome::Failed { reason: String::new() },
+                    2 => spoiled(),
+                    _ => TrialOutcome::Interrupted,
+                };
+                prop_assert!(executed.insert(id), "{id} is repeated");
+                record(&mut journal, id, outcome);
+                prop_assert!(executed.len() < 400);
+            }
+            prop_assert_eq!(journal.finished().count() + journal.given_up().count(), 12);
+            prop_assert_eq!(journal.open_count(3), 0);
+        }
     }
 }

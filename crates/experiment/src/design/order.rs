@@ -24,7 +24,7 @@ impl TrialOrder {
     pub(super) fn of_block(self, seed: u64, block: u32, cases: u32) -> Vec<u32> {
         match self {
             TrialOrder::Interleaved => SplitMix64::of_block(seed, block, Purpose::Order).order(cases),
-            TrialOrder::Mirrored if block % 2 == 0 => {
+            TrialOrder::Mirrored if block.is_multiple_of(2) => {
                 let mut order = SplitMix64::of_block(seed, block - 1, Purpose::Order).order(cases);
                 order.reverse();
                 order

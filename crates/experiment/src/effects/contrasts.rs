@@ -47,17 +47,21 @@ pub(super) fn design_effects(cases: &CaseSet, table: &ResponseTable) -> (Vec<Eff
         DesignKind::OneAtATime | DesignKind::Paired => (single_changes(cases, table), 0),
         DesignKind::FullFactorial => {
             let mut effects = main_effects(cases, table);
-            let levels: Vec<usize> = cases.factors().iter().map(|factor| factor.levels.len() - 1).collect();
-            let total: usize = levels.iter().sum();
-            let squares: usize = levels.iter().map(|levels| levels * levels).sum();
-            let interactions = (total * total - squares) / 2;
+            let interactions = interactions_count(cases);
             if interactions > INTERACTIONS_MAX {
                 return (effects, interactions);
             }
-            effects.extend(pairs(levels.len()).flat_map(|pair| interactions_of(cases, table, pair)));
+            effects.extend(pairs(cases.factors().len()).flat_map(|pair| interactions_of(cases, table, pair)));
             (effects, 0)
         }
     }
+}
+
+/// Number of interactions of two factors in a full factorial.
+pub(super) fn interactions_count(cases: &CaseSet) -> usize {
+    let levels = || cases.factors().iter().map(|factor| factor.levels.len() - 1);
+    let (total, squares) = (levels().sum::<usize>(), levels().map(|levels| levels * levels).sum::<usize>());
+    (total * total - squares) / 2
 }
 
 /// The difference of every case from the base case.

@@ -99,7 +99,7 @@ impl Experiment {
     pub fn fingerprint(&self) -> String {
         let mut trials = self.trials.clone();
         (trials.repetitions, trials.until, trials.min, trials.max) = (None, None, None, None);
-        let parts = (&self.system, &self.load, trials, &self.factors, &self.treatments);
+        let parts = (&self.system, &self.load, trials, &self.factors, &self.treatments, &self.observe);
         let text = serde_json::to_string(&parts).unwrap_or_default();
         // FNV-1a, which is sufficient to detect an edited file.
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

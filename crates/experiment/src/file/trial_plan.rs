@@ -10,7 +10,7 @@ use crate::design::{DesignKind, TrialOrder};
 const REPETITIONS: u32 = 6;
 
 /// The range of repetitions without `min` and `max`, if they end with a narrow interval.
-const MIN: u32 = 4;
+const MIN: u32 = 6;
 const MAX: u32 = 30;
 
 /// The number, order and duration of trials.
@@ -34,7 +34,7 @@ pub struct TrialPlan {
     /// Instead of `repetitions`: repeat until every interval of the first response is at most this much to each side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Percent>,
-    /// With `until`: smallest number of repetitions; default 4.
+    /// With `until`: smallest number of repetitions; default 6.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<u32>,
     /// With `until`: largest number of repetitions; default 30.

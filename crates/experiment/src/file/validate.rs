@@ -24,6 +24,9 @@ const ATTEMPTS_MAX: u32 = 100;
 /// Largest time of load of a trial: a week.
 const LOAD_SECONDS_MAX: f64 = 7.0 * 86_400.0;
 
+/// From this number of blocks, random orders protect from a drift.
+const RANDOM_BLOCKS_MIN: u32 = 6;
+
 /// The names for which a similar one is searched.
 const NEAREST_AMONG_MAX: usize = 1_000;
 
@@ -162,9 +165,26 @@ fn check_trials<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
             }
         }
     }
+    check_few_blocks(experiment, found);
     if experiment.limits.trials.is_some_and(|limit| limit == 0 || limit > TRIALS_MAX) {
         let message = format!("the limit of trials must be from 1 to {TRIALS_MAX}");
         found.push(Finding::error([key("limits"), key("trials")], message));
+    }
+}
+
+/// With few blocks, all random orders may agree by chance.
+fn check_few_blocks<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
+    let (name, blocks) = match experiment.trials.repetitions() {
+        Repetitions::Fixed(repetitions) => ("repetitions", repetitions),
+        Repetitions::Until { min, .. } => ("min", min),
+    };
+    if experiment.trials.order == TrialOrder::Interleaved && (2..RANDOM_BLOCKS_MIN).contains(&blocks) {
+        let message = format!("with {blocks} blocks, a drift of the machine may look like an effect");
+        found.push(
+            Finding::warning([key("trials"), key(name)], message)
+                .cause("the random orders of all blocks may be the same by chance")
+                .hint(format!("use order = \"mirrored\", or at least {RANDOM_BLOCKS_MIN} repetitions")),
+        );
     }
 }
 
