@@ -49,6 +49,17 @@ fn the_schema_in_docs_is_current() {
 }
 
 #[test]
+fn the_experiments_in_docs_are_valid() {
+    let page = in_project("docs/experiments.md");
+    let blocks: Vec<&str> =
+        page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        assert_eq!(Experiment::read(block, "docs").unwrap().warnings, []);
+    }
+}
+
+#[test]
 fn errors_have_a_position_a_cause_and_a_hint() {
     let two = "[[factor]]\nname = \"heap\"\nlevel = [{ name = \"1g\" }, { name = \"2g\", users = 3 }]\n";
     let texts = [
