@@ -76,6 +76,12 @@ fn errors_have_a_position_a_cause_and_a_hint() {
         ),
         format!("{HEAD}{two}[[treatment]]\nname = \"t\"\nkind = \"command\"\napply = \"sync\"\n"),
         format!("{HEAD}system.start = 5\n{two}"),
+        format!(
+            "{HEAD}{two}[[treatment]]\nname = \"t\"\nkind = \"cgroup\"\ntarget = \"sytem\"\ncpu-max = 0.5\n"
+        ),
+        format!(
+            "{HEAD}{two}[[treatment]]\nname = \"t\"\nkind = \"cgroup\"\ntarget = \"system\"\ncpu-max = nan\n"
+        ),
     ];
     let all: Vec<String> = texts.iter().map(|text| errors(text)).collect();
     insta::assert_snapshot!(all.join("\n\n"));
@@ -208,6 +214,8 @@ fn long_and_strange_texts_are_shortened() {
         format!("{HEAD}responses = [\"{long}\"]\n"),
         format!("version = 1\nload.url = \"u\"\ntrials.duration = \"{long}\"\n"),
         format!("{HEAD}{long} = 1\n"),
+        format!("{HEAD}observe = {}", "[".repeat(1_000_000)),
+        format!("{HEAD}observe = {}", "{ a = ".repeat(1_000_000)),
     ] {
         let found = errors(&text);
         assert!(found.len() < 2_000, "{}", found.len());

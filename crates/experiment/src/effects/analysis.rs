@@ -34,6 +34,13 @@ pub struct EffectInterval {
     pub high: f64,
 }
 
+impl EffectInterval {
+    /// The interval, if both of its ends are finite.
+    fn of(low: f64, high: f64) -> Option<EffectInterval> {
+        (low.is_finite() && high.is_finite()).then_some(EffectInterval { low, high })
+    }
+}
+
 /// An effect on a response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
@@ -44,8 +51,8 @@ pub struct Effect {
     pub blocks: usize,
     /// The change, in percent or in percentage points. `None` without blocks.
     pub change: Option<f64>,
-    /// Interval of the change, at the confidence of the analysis. `None` for fewer than two blocks, or if the difference is the same
-    /// in all of them.
+    /// Interval of the change, at the confidence of the analysis. `None` for fewer than two blocks, if the difference is the same in
+    /// all of them, or if it is not finite.
     pub interval: Option<EffectInterval>,
     /// The p value of no effect.
     pub p: Option<f64>,
@@ -68,6 +75,14 @@ impl Effect {
         }
     }
 
+    /// Half the width of the interval on the scale of the analysis.
+    fn half_width(&self, scale: ResponseScale) -> Option<f64> {
+        let interval = self.interval?;
+        let width = scale.from_percent(interval.high) - scale.from_percent(interval.low);
+        // A ratio that rounds to −100 % has no logarithm.
+        Some(width / 2.0).filter(|half| half.is_finite())
+    }
+
     /// The size of the estimate on the scale of the analysis, on which a half and a double are equally large.
     fn size(&self, scale: ResponseScale) -> f64 {
         self.change.map_or(0.0, |change| scale.from_percent(change).abs())
@@ -81,6 +96,9 @@ pub struct RankedFactor {
     pub factor: usize,
     /// The main effect of the level with the largest effect.
     pub largest: Effect,
+    /// Half the width of the widest interval of its levels, on the scale of the analysis (logarithms of ratios). `None` if one of
+    /// them is unavailable.
+    pub widest: Option<f64>,
 }
 
 /// A case with its difference from the base case.
@@ -179,15 +197,13 @@ fn effect_of(
     let mean = (blocks > 0).then(|| effect.differences.iter().sum::<f64>() / blocks as f64);
     let interval = contrast.and_then(|contrast| {
         let half = contrast.half_width(confidence);
-        half.is_finite().then(|| EffectInterval {
-            low: scale.percent(contrast.mean() - half),
-            high: scale.percent(contrast.mean() + half),
-        })
+        EffectInterval::of(scale.percent(contrast.mean() - half), scale.percent(contrast.mean() + half))
+            .filter(|_| half.is_finite())
     });
     Effect {
         kind: effect.kind,
         blocks,
-        change: mean.map(|mean| scale.percent(mean)),
+        change: mean.map(|mean| scale.percent(mean)).filter(|change| change.is_finite()),
         interval,
         p: contrast.map(|contrast| contrast.p_value()),
         p_adjusted: None,
@@ -204,11 +220,15 @@ fn ranked_factors(effects: &[Effect], scale: ResponseScale) -> Vec<RankedFactor>
     let mut ranked: Vec<RankedFactor> = Vec::new();
     for effect in effects {
         let EffectKind::Main { factor, .. } = effect.kind else { continue };
+        let half_width = effect.half_width(scale);
         // The levels of a factor follow each other.
-        match ranked.last_mut().filter(|last| last.factor == factor) {
-            Some(last) if order(effect, &last.largest).is_gt() => last.largest = effect.clone(),
-            Some(_) => {}
-            None => ranked.push(RankedFactor { factor, largest: effect.clone() }),
+        let Some(known) = ranked.last_mut().filter(|last| last.factor == factor) else {
+            ranked.push(RankedFactor { factor, largest: effect.clone(), widest: half_width });
+            continue;
+        };
+        known.widest = known.widest.zip(half_width).map(|(one, other)| one.max(other));
+        if order(effect, &known.largest).is_gt() {
+            known.largest = effect.clone();
         }
     }
     ranked.sort_by(|one, other| order(&other.largest, &one.largest));
@@ -224,13 +244,13 @@ fn case_summaries(table: &ResponseTable, changes: Vec<Effect>) -> Vec<CaseSummar
             let values: Vec<f64> = table.case_values(case).collect();
             let trials = values.len();
             let mean = (trials > 0).then(|| values.iter().sum::<f64>() / trials as f64);
-            let interval = BlockContrast::of(&values).map(|found| {
+            let interval = BlockContrast::of(&values).and_then(|found| {
                 // The width of identical values is 0: they were all measured.
                 let half = t_quantile(trials, 0.95) * found.sd() / (trials as f64).sqrt();
-                EffectInterval {
-                    low: scale.from_scale(found.mean() - half),
-                    high: scale.from_scale(found.mean() + half),
-                }
+                EffectInterval::of(
+                    scale.from_scale(found.mean() - half),
+                    scale.from_scale(found.mean() + half),
+                )
             });
             CaseSummary { case, trials, value: mean.map(|mean| scale.from_scale(mean)), interval, change }
         })
@@ -239,6 +259,8 @@ fn case_summaries(table: &ResponseTable, changes: Vec<Effect>) -> Vec<CaseSummar
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::design::{CaseSet, DesignFactor, DesignKind};
     use crate::effects::table::TrialValue;
@@ -348,5 +370,37 @@ mod tests {
         let table = table(&cases, 2, |_, _| 1.0);
         let analysis = analyse(&cases, &table, AnalysisSettings::default());
         assert_eq!((analysis.effects.len(), analysis.interactions_omitted), (11, 55));
+    }
+    proptest! {
+        #[test]
+        fn all_values_are_finite_and_decisions_agree_with_intervals(
+            values in prop::collection::vec(prop_oneof![
+                4 => 1.0..1.5_f64,
+                1 => prop::num::f64::ANY,
+                1 => Just(0.0),
+            ], 24),
+            is_ratio in any::<bool>(),
+        ) {
+            let factors = factors(&[("a", &["0", "1"]), ("b", &["0", "1", "2"])]);
+            let cases = CaseSet::new(DesignKind::FullFactorial, factors, 100).unwrap();
+            let scale = if is_ratio { ResponseScale::Ratio } else { ResponseScale::Difference };
+            let trials = values.iter().zip(0..).map(|(value, at)| TrialValue {
+                block: at / 6 + 1,
+                case: at % 6 + 1,
+                value: *value,
+            });
+            let table = ResponseTable::new(6, scale, trials).unwrap();
+            let analysis = analyse(&cases, &table, AnalysisSettings::default());
+            let text = serde_json::to_string(&analysis).unwrap();
+            prop_assert_eq!(serde_json::from_str::<ExperimentAnalysis>(&text).unwrap(), analysis.clone());
+            for effect in &analysis.effects {
+                if let Some(interval) = effect.interval {
+                    let excludes = interval.low > 0.0 || interval.high < 0.0;
+                    // At the boundary, the decision and the interval may differ by rounding.
+                    let is_near = effect.p.is_some_and(|p| (p / (1.0 - analysis.confidence) - 1.0).abs() < 1e-6);
+                    prop_assert!(is_near || effect.is_detected == excludes, "{effect:?}");
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! Repetitions until intervals are narrow enough, with the error of repeated looks controlled.
 
-use super::block_contrast::BlockContrast;
-use crate::scale::ResponseScale;
+use super::analysis::{ExperimentAnalysis, RankedFactor};
 
 /// The factor between the numbers of blocks of two looks.
 const GROWTH: f64 = 1.4;
@@ -108,27 +107,17 @@ impl LookPlan {
         self.looks.get(at).or(self.looks.last()).map_or(0.0, |look| look.error)
     }
 
-    /// Decides after `blocks` blocks, from the contrasts whose intervals must be narrow. `half_width` is the largest half width: a
-    /// share of the ratio, or a difference of shares. The error of the look is divided by the number of contrasts (Bonferroni).
+    /// Decides after `blocks` blocks, from the analysis of these blocks with the error [`error_at`](Self::error_at). The intervals of
+    /// all main effects must be narrow enough. `half_width` is the largest half width: a share of the ratio, or a difference of
+    /// shares.
     #[must_use]
-    pub fn decide(
-        &self,
-        blocks: u32,
-        scale: ResponseScale,
-        contrasts: &[Option<BlockContrast>],
-        half_width: f64,
-    ) -> LookDecision {
+    pub fn decide(&self, blocks: u32, analysis: &ExperimentAnalysis, half_width: f64) -> LookDecision {
         let error = self.error_at(blocks);
         let at = self.looks.partition_point(|look| look.blocks <= blocks);
         let is_look = at > 0 && self.looks[at - 1].blocks == blocks;
-        let confidence = 1.0 - error / contrasts.len().max(1) as f64;
-        let is_narrow = |contrast: &Option<BlockContrast>| {
-            contrast.is_some_and(|contrast| {
-                let largest = scale.from_percent(100.0 * half_width);
-                contrast.half_width(confidence) <= largest
-            })
-        };
-        if is_look && !contrasts.is_empty() && contrasts.iter().all(is_narrow) {
+        let largest = analysis.scale.from_percent(100.0 * half_width);
+        let is_narrow = |ranked: &RankedFactor| ranked.widest.is_some_and(|half_width| half_width <= largest);
+        if is_look && !analysis.factors.is_empty() && analysis.factors.iter().all(is_narrow) {
             return LookDecision::NarrowEnough { error };
         }
         match self.looks.get(at) {
@@ -141,6 +130,10 @@ impl LookPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::design::{CaseSet, DesignFactor, DesignKind};
+    use crate::effects::analysis::{AnalysisSettings, analyse};
+    use crate::effects::table::{ResponseTable, TrialValue};
+    use crate::scale::ResponseScale;
 
     #[test]
     fn the_errors_of_all_looks_sum_to_the_total() {
@@ -158,20 +151,33 @@ mod tests {
         assert!(LookPlan::new(2, 4, 0.0).is_err() && LookPlan::new(2, 4, f64::NAN).is_err());
     }
 
+    fn analysed(rows: &[[f64; 3]], error: f64) -> ExperimentAnalysis {
+        let factor = DesignFactor {
+            name: "f".to_owned(),
+            levels: ["0", "1", "2"].map(str::to_owned).to_vec(),
+            base: 0,
+        };
+        let cases = CaseSet::new(DesignKind::OneAtATime, vec![factor], 10).unwrap();
+        let values = rows.iter().zip(1..).flat_map(|(row, block)| {
+            row.iter().zip(1..).map(move |(value, case)| TrialValue { block, case, value: *value })
+        });
+        let table = ResponseTable::new(3, ResponseScale::Ratio, values).unwrap();
+        analyse(&cases, &table, AnalysisSettings { error })
+    }
+
     #[test]
     fn repetitions_end_when_all_intervals_are_narrow() {
         let plan = LookPlan::new(4, 30, 0.05).unwrap();
-        let narrow = BlockContrast::of(&[0.1, 0.101, 0.1, 0.099]);
-        let wide = BlockContrast::of(&[0.1, 0.3, -0.1, 0.1]);
-        let decide = |blocks, contrasts: &[Option<BlockContrast>]| {
-            plan.decide(blocks, ResponseScale::Ratio, contrasts, 0.05)
-        };
-        assert!(matches!(decide(4, &[narrow]), LookDecision::NarrowEnough { .. }));
-        assert_eq!(decide(4, &[narrow, wide]), LookDecision::Continue { blocks: 6 });
-        assert_eq!(decide(4, &[narrow, None]), LookDecision::Continue { blocks: 6 });
-        assert_eq!(decide(5, &[narrow]), LookDecision::Continue { blocks: 6 });
+        let decide =
+            |blocks, rows: &[[f64; 3]]| plan.decide(blocks, &analysed(rows, plan.error_at(blocks)), 0.05);
+        let narrow = [[10.0, 11.0, 12.0], [10.0, 11.01, 12.01], [10.0, 11.0, 11.99], [10.0, 10.99, 12.0]];
+        let wide = narrow.map(|[base, one, two]| [base, one, two + 300.0 * (one - 11.0)]);
+        assert!(matches!(decide(4, &narrow), LookDecision::NarrowEnough { .. }));
+        assert_eq!(decide(4, &wide), LookDecision::Continue { blocks: 6 });
+        assert_eq!(decide(4, &narrow[..1]), LookDecision::Continue { blocks: 6 });
+        assert_eq!(decide(5, &narrow), LookDecision::Continue { blocks: 6 });
         assert_eq!(decide(0, &[]), LookDecision::Continue { blocks: 4 });
-        assert!(matches!(decide(30, &[wide]), LookDecision::TooWide { .. }));
+        assert!(matches!(decide(30, &wide), LookDecision::TooWide { .. }));
     }
 
     #[test]

@@ -26,6 +26,21 @@ impl Treatment {
     }
 }
 
+impl TreatmentAction {
+    /// What a limit or mask applies to.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        match self {
+            TreatmentAction::Cgroup(limits) => Some(&limits.target),
+            TreatmentAction::Masks(masks) => Some(&masks.target),
+            TreatmentAction::Neighbour(_)
+            | TreatmentAction::Network(_)
+            | TreatmentAction::Restart(_)
+            | TreatmentAction::Command(_) => None,
+        }
+    }
+}
+
 impl JsonSchema for Treatment {
     fn schema_name() -> Cow<'static, str> {
         TreatmentTable::schema_name()
@@ -234,7 +249,8 @@ struct TreatmentTable {
     /// neighbour, cgroup: cores that may be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     cores: Option<CoreList>,
-    /// cgroup, masks: the treated control group or process: "system", the name of a neighbour, or a path below /sys/fs/cgroup.
+    /// cgroup, masks: what is treated: "system", the name of a treatment of the kind neighbour, or the absolute path of a control
+    /// group. In trials without that neighbour, the treatment has no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     /// cgroup: CPU time in cores, such as 0.5.
@@ -353,6 +369,23 @@ impl TreatmentTable {
         Ok(())
     }
 
+    fn masks(&self) -> Result<AllocationMasks, TreatmentError> {
+        if self.l3.is_some() && (self.l3_code.is_some() || self.l3_data.is_some()) {
+            return Err(self.missing("either `l3`, or `l3-code` and `l3-data`"));
+        }
+        if self.given_keys().count() < 2 {
+            return Err(self
+                .missing("`target` and at least one of `l3`, `l3-code`, `l3-data` and `memory-bandwidth`"));
+        }
+        Ok(AllocationMasks {
+            target: self.target.clone().ok_or_else(|| self.missing("`target`"))?,
+            l3: self.l3.clone(),
+            l3_code: self.l3_code.clone(),
+            l3_data: self.l3_data.clone(),
+            memory_bandwidth: self.memory_bandwidth.as_ref().map(Percent::share),
+        })
+    }
+
     fn action(&self) -> Result<TreatmentAction, TreatmentError> {
         let share = |percent: &Option<Percent>| percent.as_ref().map(Percent::share);
         let target = || self.target.clone().ok_or_else(|| self.missing("`target`"));
@@ -374,18 +407,7 @@ impl TreatmentTable {
                 memory_max: self.memory_max,
                 io_max: self.io_max.clone(),
             })),
-            KindName::Masks if self.l3.is_some() && (self.l3_code.is_some() || self.l3_data.is_some()) => {
-                Err(self.missing("either `l3`, or `l3-code` and `l3-data`"))
-            }
-            KindName::Masks if self.given_keys().count() < 2 => Err(self
-                .missing("`target` and at least one of `l3`, `l3-code`, `l3-data` and `memory-bandwidth`")),
-            KindName::Masks => Ok(TreatmentAction::Masks(AllocationMasks {
-                target: target()?,
-                l3: self.l3.clone(),
-                l3_code: self.l3_code.clone(),
-                l3_data: self.l3_data.clone(),
-                memory_bandwidth: share(&self.memory_bandwidth),
-            })),
+            KindName::Masks => Ok(TreatmentAction::Masks(self.masks()?)),
             KindName::Network if self.jitter.is_some() && self.delay.is_none() => {
                 Err(self.missing("`delay` with `jitter`"))
             }

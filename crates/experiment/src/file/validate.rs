@@ -8,6 +8,7 @@ use busyhour_diagnostic::nearest_name;
 use super::experiment::Experiment;
 use super::factor::{FilePatch, SettingKey};
 use super::finding::{Finding, Step};
+use super::treatment::{Treatment, TreatmentAction};
 use super::trial_plan::Repetitions;
 use crate::design::{CasesError, DesignError, DurationEstimate, TRIALS_MAX, TrialOrder};
 
@@ -43,6 +44,7 @@ pub(super) fn findings(experiment: &Experiment) -> Vec<Finding<'_>> {
     check_names(experiment, &mut found);
     check_base_levels(experiment, &mut found);
     check_treatments(experiment, &mut found);
+    check_targets(experiment, &mut found);
     check_patches(experiment, &mut found);
     check_settings(experiment, &mut found);
     check_texts(experiment, &mut found);
@@ -254,7 +256,7 @@ fn check_base_levels<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>
 }
 
 fn check_treatments<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
-    let names = || experiment.treatments.iter().map(super::treatment::Treatment::name);
+    let names = || experiment.treatments.iter().map(Treatment::name);
     let known: HashSet<&str> = names().collect();
     let mut used = HashSet::new();
     for (at, factor) in experiment.factors.iter().enumerate() {
@@ -280,6 +282,30 @@ fn check_treatments<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>
             Finding::warning([key("treatment"), Step::Element(at), key("name")], message)
                 .hint("name it in `treatments` of a level"),
         );
+    }
+}
+
+/// The name for the system under test as a target.
+const SYSTEM: &str = "system";
+
+/// A target is the system, a neighbour, or an absolute path.
+fn check_targets<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
+    let is_neighbour = |treatment: &&Treatment| matches!(treatment.action, TreatmentAction::Neighbour(_));
+    let neighbours: HashSet<&str> =
+        experiment.treatments.iter().filter(is_neighbour).map(Treatment::name).collect();
+    for (at, treatment) in experiment.treatments.iter().enumerate() {
+        let Some(target) = treatment.action.target() else { continue };
+        if target == SYSTEM || target.starts_with('/') || neighbours.contains(target) {
+            continue;
+        }
+        let message = format!("there is no neighbour {}", shown(target));
+        let path = [key("treatment"), Step::Element(at), key("target")];
+        let known = neighbours.iter().copied().take(NEAREST_AMONG_MAX).chain([SYSTEM]);
+        let near = nearest_name(target, known).map(|near| format!("did you mean {near:?}? "));
+        found.push(Finding::error(path, message).hint(format!(
+            "{}a target is \"system\", the name of a treatment of the kind neighbour, or an absolute path",
+            near.unwrap_or_default()
+        )));
     }
 }
 

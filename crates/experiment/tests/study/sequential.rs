@@ -1,6 +1,8 @@
 //! Simulated experiments that end when an interval is narrow enough, or when an effect is found.
 
-use busyhour_experiment::{BlockContrast, DesignKind, LookDecision, LookPlan, ResponseScale};
+use busyhour_experiment::{
+    AnalysisSettings, BlockContrast, DesignKind, LookDecision, LookPlan, TrialValue, analyse,
+};
 
 use super::simulate::{Noise, Simulated, table};
 
@@ -21,37 +23,37 @@ pub struct Repeated {
     pub excludes_truth: bool,
 }
 
-/// The differences of all blocks between two cases.
-fn differences(noise: Noise, seed: u64, slower: f64) -> Vec<f64> {
+pub fn repeat_until_narrow(noise: Noise, seed: u64) -> Repeated {
     let simulated = Simulated::interleaved(noise, MAX);
     let design = simulated.design(DesignKind::Paired, &[2], seed);
-    let values = simulated.values(&design, seed, |case| if case == 2 { slower } else { 1.0 });
-    table(design.cases(), &values).differences(2, 1)
-}
-
-pub fn repeat_until_narrow(noise: Noise, seed: u64) -> Repeated {
-    let differences = differences(noise, seed, SLOWER);
+    let values = simulated.values(&design, seed, |case| if case == 2 { SLOWER } else { 1.0 });
     let plan = LookPlan::new(MIN, MAX, ERROR).unwrap();
     let mut blocks = plan.first();
     loop {
-        let contrast = BlockContrast::of(&differences[..blocks as usize]);
-        let (is_narrow, error) = match plan.decide(blocks, ResponseScale::Ratio, &[contrast], HALF_WIDTH) {
+        let finished: Vec<TrialValue> =
+            values.iter().copied().filter(|value| value.block <= blocks).collect();
+        let settings = AnalysisSettings { error: plan.error_at(blocks) };
+        let analysis = analyse(design.cases(), &table(design.cases(), &finished), settings);
+        let is_narrow = match plan.decide(blocks, &analysis, HALF_WIDTH) {
             LookDecision::Continue { blocks: next } => {
                 blocks = next;
                 continue;
             }
-            LookDecision::NarrowEnough { error } => (true, error),
-            LookDecision::TooWide { error } => (false, error),
+            LookDecision::NarrowEnough { .. } => true,
+            LookDecision::TooWide { .. } => false,
         };
-        let contrast = contrast.unwrap();
-        let excludes_truth = (contrast.mean() - SLOWER.ln()).abs() > contrast.half_width(1.0 - error);
-        return Repeated { blocks, is_narrow, excludes_truth };
+        let interval = analysis.effects[0].interval.unwrap();
+        let truth = 100.0 * (SLOWER - 1.0);
+        return Repeated { blocks, is_narrow, excludes_truth: truth < interval.low || truth > interval.high };
     }
 }
 
 /// Whether an experiment without an effect claims one at any look: with the errors of the plan, or with 5 % at every block.
 pub fn stop_when_found(noise: Noise, seed: u64, is_planned: bool) -> bool {
-    let differences = differences(noise, seed, 1.0);
+    let simulated = Simulated::interleaved(noise, MAX);
+    let design = simulated.design(DesignKind::Paired, &[2], seed);
+    let values = simulated.values(&design, seed, |_| 1.0);
+    let differences = table(design.cases(), &values).differences(2, 1);
     let is_found = |blocks: u32, error: f64| {
         BlockContrast::of(&differences[..blocks as usize]).is_some_and(|contrast| contrast.p_value() <= error)
     };
