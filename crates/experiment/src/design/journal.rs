@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::schedule::{Design, Trial};
 use super::trial_id::TrialId;
 
+/// Largest number of an attempt, which only a damaged journal exceeds.
+const ATTEMPT_MAX: u32 = 1_000_000;
+
 /// The outcome of a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
@@ -99,7 +102,7 @@ impl Cell {
 pub struct Journal<'d> {
     design: &'d Design,
     cells: BTreeMap<(u32, u32), Cell>,
-    /// Number of closed cells of each group.
+    /// Number of closed cells of each block.
     closed: BTreeMap<u32, u32>,
     warm_up: BTreeMap<(u32, u32), TrialOutcome>,
 }
@@ -111,14 +114,15 @@ impl<'d> Journal<'d> {
         Journal { design, cells: BTreeMap::new(), closed: BTreeMap::new(), warm_up: BTreeMap::new() }
     }
 
-    /// Records the outcome of a trial.
+    /// Records the outcome of a trial. Blocks after the last one of the design are accepted, because the number of repetitions may
+    /// be reduced after some of them were executed.
     ///
     /// # Errors
     /// The trial is not part of the design, or has an outcome already.
     pub fn record(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
         let id = entry.trial;
         let plan = self.design.plan();
-        if id.case == 0 || id.case > self.design.cases().count() || id.block > plan.blocks {
+        if id.case == 0 || id.case > self.design.cases().count() || id.attempt > ATTEMPT_MAX {
             return Err(JournalError::Unknown(id));
         }
         if id.is_warm_up() {
@@ -147,7 +151,7 @@ impl<'d> Journal<'d> {
             TrialOutcome::Interrupted => cell.interrupted += 1,
         }
         if !was_closed && cell.is_closed(plan.attempts_max) {
-            *self.closed.entry(self.design.group_of(id.block, id.case)).or_default() += 1;
+            *self.closed.entry(id.block).or_default() += 1;
         }
         Ok(())
     }
@@ -162,9 +166,10 @@ impl<'d> Journal<'d> {
         }
         let blocks = blocks.min(self.design.plan().blocks);
         let attempts_max = self.design.plan().attempts_max;
-        let size = self.design.group_size(blocks);
+        let cases = self.design.cases().count();
+        let is_complete = |block: u32| self.closed.get(&block).is_some_and(|closed| *closed >= cases);
         for group in 0..self.design.groups_count(blocks) {
-            if self.closed.get(&group).is_some_and(|closed| *closed >= size) {
+            if self.design.block_of_group(group).is_some_and(is_complete) {
                 continue;
             }
             let open = self
@@ -345,6 +350,25 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_a_longer_plan_are_kept() {
+        for order in [TrialOrder::Interleaved, TrialOrder::Mirrored, TrialOrder::Sequential] {
+            let design = design(order, &[2], 2, 0);
+            let mut journal = Journal::new(&design);
+            for text in ["b03-c01-a1", "b03-c02-a1", "b04-c01-a1", "b01-c01-a1"] {
+                record(&mut journal, text.parse().unwrap(), TrialOutcome::Finished);
+            }
+            let mut executed = Vec::new();
+            while let Some(id) = next(&journal, 9) {
+                record(&mut journal, id, TrialOutcome::Finished);
+                executed.push(id.to_string());
+            }
+            executed.sort();
+            assert_eq!(executed, ["b01-c02-a1", "b02-c01-a1", "b02-c02-a1"]);
+            assert_eq!(journal.finished().count(), 7);
+        }
+    }
+
+    #[test]
     fn entries_that_do_not_belong_are_refused() {
         let design = design(TrialOrder::Interleaved, &[2], 2, 1);
         let mut journal = Journal::new(&design);
@@ -355,8 +379,8 @@ mod tests {
         let finished = || TrialOutcome::Finished;
         let texts: Vec<String> = [
             error("b01-c03-a1", finished()),
-            error("b03-c01-a1", finished()),
             error("b00-c01-a2", finished()),
+            error("b01-c01-a4294967295", spoiled()),
             error("b01-c01-a1", spoiled()),
             error("b01-c01-a1", spoiled()),
             error("b01-c01-a2", finished()),

@@ -168,19 +168,11 @@ impl Design {
         }
     }
 
-    /// Number of trials in each group.
-    pub(super) fn group_size(&self, blocks: u32) -> u32 {
+    /// The block that a group consists of; `None` if it consists of the trials of a case.
+    pub(super) fn block_of_group(&self, group: u32) -> Option<u32> {
         match self.plan.order {
-            TrialOrder::Interleaved | TrialOrder::Mirrored => self.cases.count(),
-            TrialOrder::Sequential => blocks,
-        }
-    }
-
-    /// The group of a block and case.
-    pub(super) fn group_of(&self, block: u32, case: u32) -> u32 {
-        match self.plan.order {
-            TrialOrder::Interleaved | TrialOrder::Mirrored => block - 1,
-            TrialOrder::Sequential => case - 1,
+            TrialOrder::Interleaved | TrialOrder::Mirrored => Some(group + 1),
+            TrialOrder::Sequential => None,
         }
     }
 }
