@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::error::NeighbourError;
+use crate::filled::filled;
 use crate::pacer::Pacer;
 use crate::random::SplitMix;
 use crate::stop::StopFlag;
@@ -85,11 +86,7 @@ impl Work for CacheWork {
     type State = Buffer;
 
     fn set_up(&self, index: usize, stop: &StopFlag) -> Result<Buffer, NeighbourError> {
-        let mut lines = Vec::new();
-        lines
-            .try_reserve_exact(self.lines_per_thread)
-            .map_err(|_| NeighbourError::Allocation { bytes: self.total_bytes(1) })?;
-        lines.resize(self.lines_per_thread, Line([0; 8]));
+        let lines = filled(Line([0; 8]), self.lines_per_thread, stop)?;
         let mut buffer = Buffer { lines, position: 0, accesses: 0 };
         if self.pattern == CachePattern::Chase {
             buffer.link_in_random_order(index as u64, stop);

@@ -114,7 +114,7 @@ pub enum NeighbourError {
 /// A size as text.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes as f64 / f64::from(1 << 20) {
-        mebibytes if mebibytes >= 10_240.0 => format!("{:.1} GiB", mebibytes / 1_024.0),
+        mebibytes if mebibytes >= 1_024.0 => format!("{:.2} GiB", mebibytes / 1_024.0),
         mebibytes => format!("{mebibytes:.1} MiB"),
     }
 }

@@ -115,7 +115,7 @@ mod tests {
         let error = files.check(1 << 30).unwrap_err().to_string();
         assert_eq!(
             error,
-            "1024.0 MiB of memory are needed, but 1024.0 MiB are free (MemAvailable), of which 64.0 MiB remain \
+            "1.00 GiB of memory are needed, but 1.00 GiB are free (MemAvailable), of which 64.0 MiB remain \
              unused"
         );
         files.check(u64::MAX).unwrap_err();

@@ -19,6 +19,7 @@ mod cpu;
 mod disk;
 mod duty_cycle;
 mod error;
+mod filled;
 mod free_memory;
 mod memory;
 mod neighbour;

@@ -183,9 +183,8 @@ impl StreamWork {
 impl Work for StreamWork {
     type State = StreamPart;
 
-    fn set_up(&self, index: usize, _stop: &StopFlag) -> Result<StreamPart, NeighbourError> {
-        let arrays = Arrays::new(self.elements_per_thread)
-            .ok_or(NeighbourError::Allocation { bytes: 3 * self.array_bytes() })?;
+    fn set_up(&self, index: usize, stop: &StopFlag) -> Result<StreamPart, NeighbourError> {
+        let arrays = Arrays::new(self.elements_per_thread, stop)?;
         Ok(StreamPart { arrays, is_first: index == 0 })
     }
 

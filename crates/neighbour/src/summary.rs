@@ -50,7 +50,7 @@ pub enum WorkDetail {
         requested_bytes: u64,
         /// Bytes that were allocated at the end.
         allocated_bytes: u64,
-        /// Whether it stopped to grow because little memory was free.
+        /// Whether it stopped growing because too little memory was free.
         is_scarce: bool,
     },
     /// Files.

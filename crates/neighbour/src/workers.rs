@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Runs on a list that contains the first allowed core several times, for machines with one core.
+    /// Runs on all cores. Returns the number of threads or the error, the reason of the end, and whether the work started.
     fn run_failing(work: &Failing, limit: Duration) -> (Result<usize, String>, Option<EndReason>, bool) {
         let stop = StopFlag::new();
         let cores = CoreList::allowed().unwrap();

@@ -113,7 +113,7 @@ pub(super) enum CacheOrder {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Grows by 4 MiB at a time, and then writes to each page again and again. It stops to grow if less \
+    after_help = "Grows by 4 MiB at a time, and then writes to each page again and again. It stops growing if less \
     than 64 MiB of memory are free.\n\n\
     Examples:\n  busyhour lab neighbour memory --size 2g\n  \
     busyhour lab neighbour memory --size 512m --intensity 10 --for 5min"

@@ -85,7 +85,7 @@ fn detail_text(summary: &NeighbourSummary, cores: usize) -> String {
         WorkDetail::Stream(_) | WorkDetail::Cpu {} => String::new(),
         WorkDetail::Cache { buffer_bytes, .. } => format!("buffers    {} in total\n", size(*buffer_bytes)),
         WorkDetail::Memory { requested_bytes, allocated_bytes, is_scarce } => {
-            let why = if *is_scarce { "; it stopped to grow because little memory was free" } else { "" };
+            let why = if *is_scarce { "; it stopped growing because too little memory was free" } else { "" };
             format!("memory     {} of {}{why}\n", size(*allocated_bytes), size(*requested_bytes))
         }
         WorkDetail::Disk { dir, file_bytes, is_in_memory, .. } => {

@@ -2,6 +2,10 @@
 
 use serde::Serialize;
 
+use crate::error::NeighbourError;
+use crate::filled::filled;
+use crate::stop::StopFlag;
+
 /// The factor of Scale and Triad.
 const SCALAR: f64 = 3.0;
 
@@ -53,16 +57,11 @@ pub(crate) struct Arrays {
 }
 
 impl Arrays {
-    /// Allocates the arrays; `None` if the system does not provide the memory.
-    pub(crate) fn new(length: usize) -> Option<Self> {
-        let array = || {
-            let mut array = Vec::new();
-            array.try_reserve_exact(length).ok()?;
-            // Writing the elements makes the kernel provide the pages now.
-            array.resize(length, 0.0);
-            Some(array)
-        };
-        Some(Self { a: array()?, b: array()?, c: array()? })
+    /// Allocates the arrays, and writes to their elements so that the kernel provides the pages. They are shorter if `stop`
+    /// was set.
+    pub(crate) fn new(length: usize, stop: &StopFlag) -> Result<Self, NeighbourError> {
+        let array = || filled(0.0, length, stop);
+        Ok(Self { a: array()?, b: array()?, c: array()? })
     }
 
     /// Sets the values at the start of a pass.

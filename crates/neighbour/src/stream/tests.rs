@@ -35,7 +35,7 @@ fn values_after_the_kernels_are_those_of_the_formulas() {
     // Each repetition multiplies by 15.
     assert_eq!(ExpectedValues::after(4).a, 2.0 * 15f64.powi(4));
     assert!(ExpectedValues::after(StreamOptions::REPETITIONS_MAX).a.is_finite());
-    let mut arrays = Arrays::new(1_000).unwrap();
+    let mut arrays = Arrays::new(1_000, &StopFlag::new()).unwrap();
     arrays.initialize();
     for kernel in (0..10).flat_map(|_| Kernel::ALL) {
         assert!(arrays.execute(kernel, || false));
@@ -49,7 +49,7 @@ fn values_after_the_kernels_are_those_of_the_formulas() {
 fn validation_finds_a_wrong_element() {
     let expected = ExpectedValues::after(10);
     let validate = |change: &dyn Fn(&mut Arrays)| {
-        let mut arrays = Arrays::new(1_000).unwrap();
+        let mut arrays = Arrays::new(1_000, &StopFlag::new()).unwrap();
         arrays.initialize();
         (0..10).flat_map(|_| Kernel::ALL).for_each(|kernel| assert!(arrays.execute(kernel, || false)));
         change(&mut arrays);
@@ -67,7 +67,7 @@ fn validation_finds_a_wrong_element() {
 
 #[test]
 fn a_stopped_kernel_is_reported() {
-    let mut arrays = Arrays::new(10).unwrap();
+    let mut arrays = Arrays::new(10, &StopFlag::new()).unwrap();
     assert!(!arrays.execute(Kernel::Copy, || true));
 }
 
