@@ -50,19 +50,48 @@ impl MemoryFiles<'_> {
             .map_err(|source| NeighbourError::MemoryUnknown { path: path.clone(), source: Some(source) })?;
         let machine = available_bytes(&text).ok_or(NeighbourError::MemoryUnknown { path, source: None })?;
         let machine = FreeMemory { bytes: machine, source: "MemAvailable".to_owned() };
-        let least = self.limits().into_iter().chain([machine]).min_by_key(|free| free.bytes);
-        Ok(least.unwrap_or(FreeMemory { bytes: 0, source: String::new() }))
+        let lower = |least: FreeMemory, free: FreeMemory| if free.bytes < least.bytes { free } else { least };
+        Ok(self.limits().into_iter().fold(machine, lower))
     }
 
-    /// What the cgroup of this process and those above it have free, where they have a limit (cgroup version 2).
+    /// What the cgroups of this process and those above them have free, where they have a limit.
     fn limits(&self) -> Vec<FreeMemory> {
         let own = std::fs::read_to_string(self.proc_dir.join("self/cgroup")).unwrap_or_default();
-        let Some(path) = own.lines().find_map(|line| line.strip_prefix("0::/")) else { return Vec::new() };
-        let dir = self.cgroup_dir.join(path);
-        let dirs = dir.ancestors().take_while(|dir| dir.starts_with(self.cgroup_dir));
-        dirs.filter_map(free_of_cgroup).collect()
+        let mut limits = Vec::new();
+        for line in own.lines() {
+            let mut parts = line.splitn(3, ':').skip(1);
+            let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+            let (root, files) = match controllers {
+                "" => (self.cgroup_dir.to_owned(), &VERSION_2),
+                list if list.split(',').any(|name| name == "memory") => {
+                    (self.cgroup_dir.join("memory"), &VERSION_1)
+                }
+                _ => continue,
+            };
+            let dir = root.join(path.trim_start_matches('/'));
+            let dirs = dir.ancestors().take_while(|dir| dir.starts_with(&root));
+            limits.extend(dirs.filter_map(|dir| free_of_cgroup(dir, files)));
+        }
+        limits
     }
 }
+
+/// The names of a cgroup's files in a version of the interface.
+struct CgroupFiles {
+    limit: &'static str,
+    used: &'static str,
+    /// The start of the line of `memory.stat` with the file pages that can be dropped.
+    inactive: &'static str,
+}
+
+const VERSION_1: CgroupFiles = CgroupFiles {
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    inactive: "total_inactive_file ",
+};
+
+const VERSION_2: CgroupFiles =
+    CgroupFiles { limit: "memory.max", used: "memory.current", inactive: "inactive_file " };
 
 /// Asks the kernel to kill this process before any other if memory runs out.
 pub(crate) fn prefer_as_victim() {
@@ -71,18 +100,16 @@ pub(crate) fn prefer_as_victim() {
 }
 
 /// What a cgroup has free: its limit without the memory in use, except file pages that can be dropped.
-fn free_of_cgroup(dir: &Path) -> Option<FreeMemory> {
+fn free_of_cgroup(dir: &Path, files: &CgroupFiles) -> Option<FreeMemory> {
     let read = |file: &str| std::fs::read_to_string(dir.join(file)).ok();
-    let limit: u64 = read("memory.max")?.trim().parse().ok()?;
-    let used: u64 = read("memory.current")?.trim().parse().ok()?;
-    let inactive = read("memory.stat").and_then(|text| {
-        text.lines().find_map(|line| line.strip_prefix("inactive_file ")?.trim().parse().ok())
-    });
+    // Version 2 writes `max` for no limit, version 1 a number that is larger than any memory.
+    let limit: u64 = read(files.limit)?.trim().parse().ok()?;
+    let used: u64 = read(files.used)?.trim().parse().ok()?;
+    let stat = read("memory.stat").unwrap_or_default();
+    let inactive = stat.lines().find_map(|line| line.strip_prefix(files.inactive)?.trim().parse().ok());
     let used = used.saturating_sub(inactive.unwrap_or(0));
-    Some(FreeMemory {
-        bytes: limit.saturating_sub(used),
-        source: dir.join("memory.max").display().to_string(),
-    })
+    let source = dir.join(files.limit).display().to_string();
+    Some(FreeMemory { bytes: limit.saturating_sub(used), source })
 }
 
 /// `MemAvailable` of `/proc/meminfo`.
@@ -138,6 +165,25 @@ mod tests {
         assert!(free.source.ends_with("a/memory.max"), "{}", free.source);
         write("a/memory.current", "900000000\n");
         assert_eq!(files.free().unwrap().bytes, 0);
+    }
+
+    #[test]
+    fn limits_of_the_first_version_count_too() {
+        let (_root, proc_dir, cgroup_dir) = machine();
+        let files = MemoryFiles { proc_dir: &proc_dir, cgroup_dir: &cgroup_dir };
+        // In a container, the path can be that of the host, which does not exist below the container's root.
+        std::fs::write(proc_dir.join("self/cgroup"), "2:cpu,memory:/not/here\n1:cpu:/\n0::/\n").unwrap();
+        std::fs::create_dir(cgroup_dir.join("memory")).unwrap();
+        let write =
+            |file: &str, text: &str| std::fs::write(cgroup_dir.join("memory").join(file), text).unwrap();
+        write("memory.limit_in_bytes", "9223372036854771712\n");
+        write("memory.usage_in_bytes", "400000000\n");
+        write("memory.stat", "inactive_file 0\ntotal_inactive_file 100000000\n");
+        assert_eq!(files.free().unwrap().source, "MemAvailable");
+        write("memory.limit_in_bytes", "700000000\n");
+        let free = files.free().unwrap();
+        assert_eq!(free.bytes, 400_000_000);
+        assert!(free.source.ends_with("memory/memory.limit_in_bytes"), "{}", free.source);
     }
 
     #[test]
