@@ -159,6 +159,27 @@ fn it_ends_with_its_parent() {
 }
 
 #[test]
+fn it_does_not_outlive_a_parent_that_ends_at_once() {
+    let room = Room::new();
+    for round in 0..8 {
+        let mut shell = Command::new("sh");
+        let line = "\"$BUSYHOUR\" lab neighbour cpu --intensity 1 --for 24h --parent $$ >out.txt 2>err.txt &";
+        let line =
+            line.replace("out.txt", &format!("out-{round}")).replace("err.txt", &format!("err-{round}"));
+        shell.args(["-c", &line]).env("BUSYHOUR", env!("CARGO_BIN_EXE_busyhour"));
+        room.start_command(shell).end().expect(0);
+    }
+    for round in 0..8 {
+        wait_for("the neighbour ends", || {
+            let read = |name| std::fs::read_to_string(room.path().join(format!("{name}-{round}")));
+            let printed = read("out").ok()? + &read("err").ok()?;
+            let ends = ["its parent ended", "the parent process has ended"];
+            ends.iter().any(|end| printed.contains(end)).then_some(())
+        });
+    }
+}
+
+#[test]
 fn it_outlives_the_thread_that_started_it() {
     let room = Room::new();
     // The kernel sends its signal also at the end of this thread, although the parent continues.
