@@ -8,6 +8,7 @@
 //! - [`analyse`] estimates main effects, interactions and differences between cases, with intervals over the blocks, and
 //!   [`sentence`] states the result.
 //! - [`planned_effects`] computes what an experiment can show, and [`LookPlan`] ends repetitions when intervals are narrow enough.
+//! - [`ExperimentReport`] contains the result: sentence, effects, cases and trials.
 //! - [`recovered_loss`] estimates how much of a loss a treatment recovers.
 //!
 //! ```
@@ -42,6 +43,7 @@
 mod design;
 mod effects;
 mod file;
+mod report;
 mod scale;
 
 pub use design::{
@@ -61,5 +63,8 @@ pub use file::{
     Percent, QuantityError, ReadExperiment, Repetitions, Response, ResponseError, ResponseMeasure,
     RestartSettings, SystemUnderTest, Treatment, TreatmentAction, TreatmentError, TrialLoad, TrialPlan,
     WayMask,
+};
+pub use report::{
+    ExperimentReport, REPORT_VERSION, ReportedFactor, ReportedResponse, ReportedTrial, response_table,
 };
 pub use scale::ResponseScale;

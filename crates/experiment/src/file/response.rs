@@ -85,6 +85,19 @@ impl Response {
             | ResponseMeasure::Series(_) => ResponseScale::Ratio,
         }
     }
+
+    /// The unit of values; empty for shares and series.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        match self.measure {
+            ResponseMeasure::Mean
+            | ResponseMeasure::Percentile(_)
+            | ResponseMeasure::InterquartileRange
+            | ResponseMeasure::Max => "ms",
+            ResponseMeasure::Throughput => "/s",
+            ResponseMeasure::Errors | ResponseMeasure::Series(_) => "",
+        }
+    }
 }
 
 impl TryFrom<String> for Response {

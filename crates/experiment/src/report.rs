@@ -1,0 +1,194 @@
+//! The report of an experiment: its result in a sentence, effects, cases and trials.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::design::{Design, GivenUp, JournalEntry, TrialCounts, TrialId, TrialOutcome};
+use crate::effects::{
+    AnalysisSettings, ExperimentAnalysis, LookPlan, ResponseTable, TrialValue, analyse, effect_name, sentence,
+};
+use crate::file::{Experiment, Repetitions, Response};
+use crate::scale::ResponseScale;
+
+/// Version of the format of reports.
+pub const REPORT_VERSION: u32 = 1;
+
+/// The probability that any effect on a response is claimed without one.
+const ERROR: f64 = 0.05;
+
+/// A trial in a report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReportedTrial {
+    /// The trial, and how it ended.
+    #[serde(flatten)]
+    pub entry: JournalEntry,
+    /// The case, as text.
+    pub case_name: String,
+    /// Time of the trial with the start and stop of the system, in s.
+    pub seconds: f64,
+    /// The responses; `None` for unavailable ones.
+    pub values: BTreeMap<String, Option<f64>>,
+    /// The thresholds that failed.
+    pub failed_thresholds: Vec<String>,
+    /// Further facts.
+    pub notes: Vec<String>,
+    /// The directory, relative to that of the experiment.
+    pub dir: String,
+    /// Whether the directory contains a report of the run.
+    pub has_report: bool,
+}
+
+/// The result for one response.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReportedResponse {
+    /// The response, such as `p95 of checkout`.
+    pub response: String,
+    /// The unit of its values; empty for numbers without one.
+    pub unit: String,
+    /// What was found.
+    pub sentence: String,
+    /// The names of the effects, in the order of the analysis.
+    pub effect_names: Vec<String>,
+    /// The effects.
+    pub analysis: ExperimentAnalysis,
+}
+
+/// The report of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentReport {
+    /// Version of the format, [`REPORT_VERSION`].
+    pub version: u32,
+    /// The title; empty if the file has none.
+    pub title: String,
+    /// What was found for the first response.
+    pub sentence: String,
+    /// Whether all trials of the planned repetitions are finished or given up.
+    pub is_complete: bool,
+    /// Number of open trials.
+    pub open: u64,
+    /// The factors with the names of their levels. The first response can be plotted against them.
+    pub factors: Vec<ReportedFactor>,
+    /// The names of the cases, in the order of their numbers.
+    pub case_names: Vec<String>,
+    /// The levels of each case, as indices.
+    pub case_levels: Vec<Vec<usize>>,
+    /// The number of the base case.
+    pub base_case: u32,
+    /// The responses.
+    pub responses: Vec<ReportedResponse>,
+    /// Numbers of attempts by outcome, without warm-up trials.
+    pub counts: TrialCounts,
+    /// The blocks and cases without a result.
+    pub given_up: Vec<GivenUp>,
+    /// All trials in the order of their execution, with warm-up, failed and spoiled ones.
+    pub trials: Vec<ReportedTrial>,
+}
+
+/// A factor in a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportedFactor {
+    /// The name.
+    pub name: String,
+    /// The names of the levels.
+    pub levels: Vec<String>,
+}
+
+impl ExperimentReport {
+    /// Analyses trials, which are in the order of their execution. `blocks` is the number of blocks that are planned now, and
+    /// `open` the number of their open trials.
+    #[must_use]
+    pub fn new(
+        experiment: &Experiment,
+        design: &Design,
+        (counts, given_up): (TrialCounts, Vec<GivenUp>),
+        open: u64,
+        trials: Vec<ReportedTrial>,
+    ) -> ExperimentReport {
+        let cases = design.cases();
+        let responses: Vec<ReportedResponse> = experiment
+            .responses
+            .iter()
+            .map(|response| reported(experiment, design, response, &trials))
+            .collect();
+        let levels = cases.cases().iter().map(|case| {
+            (0..cases.factors().len()).map(|factor| cases.level(case, factor)).collect::<Vec<usize>>()
+        });
+        ExperimentReport {
+            version: REPORT_VERSION,
+            title: experiment.title.clone(),
+            sentence: responses.first().map(|first| first.sentence.clone()).unwrap_or_default(),
+            is_complete: open == 0,
+            open,
+            factors: cases
+                .factors()
+                .iter()
+                .map(|factor| ReportedFactor { name: factor.name.clone(), levels: factor.levels.clone() })
+                .collect(),
+            case_names: cases.cases().iter().map(|case| cases.case_name(case)).collect(),
+            case_levels: levels.collect(),
+            base_case: cases
+                .cases()
+                .iter()
+                .find(|case| case.changed.is_empty())
+                .map_or(1, |case| case.number),
+            responses,
+            counts,
+            given_up,
+            trials,
+        }
+    }
+}
+
+/// The values of a response in the finished trials of the first `blocks` blocks.
+#[must_use]
+pub fn response_table(
+    design: &Design,
+    response: &Response,
+    trials: &[ReportedTrial],
+    blocks: u32,
+) -> Option<ResponseTable> {
+    let text = String::from(response.clone());
+    let values = trials.iter().filter_map(|trial| {
+        let TrialId { block, case, .. } = trial.entry.trial;
+        let is_used = trial.entry.outcome == TrialOutcome::Finished && (1..=blocks).contains(&block);
+        let value = trial.values.get(&text).copied().flatten().filter(|_| is_used)?;
+        Some(TrialValue { block, case, value })
+    });
+    ResponseTable::new(design.cases().count(), response.scale(), values).ok()
+}
+
+fn reported(
+    experiment: &Experiment,
+    design: &Design,
+    response: &Response,
+    trials: &[ReportedTrial],
+) -> ReportedResponse {
+    let cases = design.cases();
+    let text = String::from(response.clone());
+    let table = response_table(design, response, trials, u32::MAX);
+    let table = table.unwrap_or_else(|| empty_table(design, response.scale()));
+    let error = match experiment.trials.repetitions() {
+        Repetitions::Fixed(_) => ERROR,
+        Repetitions::Until { min, max, .. } => {
+            let blocks = u32::try_from(table.blocks()).unwrap_or(u32::MAX);
+            LookPlan::new(min, max, ERROR).map_or(ERROR, |looks| looks.error_at(blocks))
+        }
+    };
+    let analysis = analyse(cases, &table, AnalysisSettings { error });
+    ReportedResponse {
+        unit: response.unit().to_owned(),
+        sentence: sentence(cases, &analysis, &text),
+        effect_names: analysis.effects.iter().map(|effect| effect_name(cases, effect.kind)).collect(),
+        response: text,
+        analysis,
+    }
+}
+
+fn empty_table(design: &Design, scale: ResponseScale) -> ResponseTable {
+    match ResponseTable::new(design.cases().count(), scale, []) {
+        Ok(table) => table,
+        // Only values can be wrong.
+        Err(_) => unreachable!("a table without values is valid"),
+    }
+}
