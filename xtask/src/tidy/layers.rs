@@ -206,6 +206,7 @@ const LAYERS: &[CrateRule] = &[
             "stats",
             "queueing",
             "gclog",
+            "experiment",
             "logs",
             "stacks",
         ],
@@ -241,6 +242,11 @@ const LAYERS: &[CrateRule] = &[
         ],
     )
     .in_tests(&["standin"]),
+    layered(
+        "trials",
+        "executes the trials of an experiment: processes, treatments, journal, verdicts",
+        &["analysis", "arrivals", "experiment", "record", "results", "sample", "series"],
+    ),
     layered(
         "live",
         "shows and controls a run in progress",
@@ -283,6 +289,7 @@ const LAYERS: &[CrateRule] = &[
             "demo",
             "diagnostic",
             "engine",
+            "experiment",
             "export",
             "functions",
             "gclog",
@@ -312,6 +319,7 @@ const LAYERS: &[CrateRule] = &[
             "simulation",
             "slices",
             "stats",
+            "trials",
         ],
     )
     .in_tests(&["standin"]),

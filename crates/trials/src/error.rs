@@ -1,0 +1,77 @@
+//! Errors of trials and experiments.
+
+/// Why a trial could not be executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TrialError {
+    /// A stop was requested.
+    Stopped,
+    /// The trial failed, with the reason.
+    Failed(String),
+}
+
+/// Why an experiment cannot be executed or read.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecuteError {
+    /// A file of the experiment's directory cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// Another process executes the experiment.
+    #[error("{0} is in use by another process that executes the experiment")]
+    InUse(String),
+    /// The directory belongs to another experiment.
+    #[error(
+        "{dir} contains trials of another experiment, or the file was changed after its first trial in a way that changes trials"
+    )]
+    OtherExperiment {
+        /// The directory.
+        dir: String,
+    },
+    /// A line of the journal is not valid.
+    #[error("{path}, line {line}: {reason}")]
+    Journal {
+        /// The file.
+        path: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// Why.
+        reason: String,
+    },
+    /// Trials failed one after the other.
+    #[error("{count} trials in succession failed; the last one is {trial}: {reason}\n  its files: {dir}")]
+    Failing {
+        /// Number of trials.
+        count: u32,
+        /// The last trial.
+        trial: String,
+        /// Why it failed.
+        reason: String,
+        /// Its directory.
+        dir: String,
+    },
+    /// A treatment could not be undone.
+    #[error(
+        "{what} of the trial {trial} could not be undone: {reason}\n  see {log}; run the experiment again to retry"
+    )]
+    NotUndone {
+        /// The treatment or file.
+        what: String,
+        /// The trial.
+        trial: String,
+        /// Why.
+        reason: String,
+        /// The log.
+        log: String,
+    },
+}
+
+impl ExecuteError {
+    pub(crate) fn file(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> ExecuteError {
+        let path = path.display().to_string();
+        move |source| ExecuteError::File { path, source }
+    }
+}

@@ -1,0 +1,269 @@
+//! Executes the trials of an experiment in their order, and continues an interrupted experiment.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use busyhour_experiment::{
+    Design, DurationEstimate, Experiment, Journal, JournalEntry, NextTrial, TreatmentAction, Trial,
+    TrialOutcome, response_table,
+};
+
+use crate::error::ExecuteError;
+use crate::journal_file::{
+    EndedTrial, JOURNAL_FILE_NAME, JournalContent, JournalFile, JournalLine, JournalStart,
+};
+use crate::patches;
+use crate::planned::{planned_blocks, window_s};
+use crate::read::{EXPERIMENT_FILE_NAME, reported_trials};
+use crate::ready::ReadyCheck;
+use crate::setting::CaseSetting;
+use crate::stop::StopRequest;
+use crate::trial::{ActiveTrial, SYSTEM_LOG, Surroundings, trial_dir, undo_command};
+use crate::values;
+
+/// The experiment ends after this number of failed trials in succession.
+const FAILED_IN_SUCCESSION_MAX: u32 = 3;
+
+/// Time in which the processes of an interrupted trial end.
+const ENDING_PATIENCE: Duration = Duration::from_secs(15);
+
+/// What to execute.
+#[derive(Debug, Clone)]
+pub struct ExecuteRequest<'e> {
+    /// The experiment.
+    pub experiment: &'e Experiment,
+    /// The text of its file, which is copied to the directory.
+    pub text: &'e str,
+    /// The directory of its file.
+    pub base_dir: PathBuf,
+    /// The directory for journal and trials, as an absolute path.
+    pub dir: PathBuf,
+    /// The program `busyhour`.
+    pub busyhour: PathBuf,
+    /// The value of `JAVA_TOOL_OPTIONS`, to which levels add options.
+    pub java_options: Option<String>,
+}
+
+/// The progress of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExperimentProgress {
+    /// Number of trials without a result, among those of the blocks that are planned now.
+    pub open: u64,
+    /// Number of all of these trials.
+    pub total: u64,
+    /// The time left; `None` before the first trial has ended.
+    pub left: Option<DurationEstimate>,
+}
+
+/// Receives the events of an execution.
+pub trait TrialObserver {
+    /// A trial begins.
+    fn begun(&mut self, trial: Trial, case: &str, progress: &ExperimentProgress);
+    /// A trial ended. `dir` contains its files.
+    fn ended(&mut self, ended: &EndedTrial, case: &str, dir: &Path, progress: &ExperimentProgress);
+    /// Something else happened.
+    fn notice(&mut self, text: &str);
+}
+
+/// How an execution ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExecuteEnd {
+    /// All trials are finished or given up.
+    Completed,
+    /// A stop was requested.
+    Stopped,
+}
+
+/// Executes all open trials of the experiment.
+///
+/// # Errors
+/// The directory cannot be used, belongs to another experiment, trials fail in succession, or a treatment cannot be undone.
+pub fn execute(
+    request: &ExecuteRequest<'_>,
+    design: &Design,
+    stop: &StopRequest,
+    observer: &mut dyn TrialObserver,
+) -> Result<ExecuteEnd, ExecuteError> {
+    let trials = request.dir.join("trials");
+    std::fs::create_dir_all(&trials).map_err(ExecuteError::file(&trials))?;
+    let (journal, content) = JournalFile::open(&request.dir)?;
+    let experiment = request.experiment;
+    let system_dir = match &experiment.system.directory {
+        Some(dir) => request.base_dir.join(dir),
+        None => request.base_dir.clone(),
+    };
+    let around = Surroundings {
+        experiment,
+        busyhour: &request.busyhour,
+        java_options: request.java_options.as_deref(),
+        base_dir: &request.base_dir,
+        system_dir,
+        dir: &request.dir,
+        stop,
+    };
+    let mut execution = Execution { around: &around, design, journal, content, failed: 0 };
+    execution.begin(request.text)?;
+    execution.restore(observer)?;
+    execution.run(observer)
+}
+
+struct Execution<'e> {
+    around: &'e Surroundings<'e>,
+    design: &'e Design,
+    journal: JournalFile,
+    content: JournalContent,
+    /// Number of failed trials since the last one that did not fail.
+    failed: u32,
+}
+
+impl Execution<'_> {
+    /// Checks that the directory belongs to this experiment.
+    fn begin(&mut self, text: &str) -> Result<(), ExecuteError> {
+        let experiment = self.around.experiment;
+        let start =
+            JournalStart { version: 1, fingerprint: experiment.fingerprint(), seed: experiment.trials.seed };
+        match &self.content.start {
+            Some(known) if *known != start => {
+                return Err(ExecuteError::OtherExperiment { dir: self.around.dir.display().to_string() });
+            }
+            Some(_) => {}
+            None => {
+                self.journal.write(&JournalLine::Experiment(start.clone()))?;
+                self.content.start = Some(start);
+            }
+        }
+        let path = self.around.dir.join(EXPERIMENT_FILE_NAME);
+        std::fs::write(&path, text).map_err(ExecuteError::file(&path))
+    }
+
+    /// Undoes what an interrupted execution left.
+    fn restore(&mut self, observer: &mut dyn TrialObserver) -> Result<(), ExecuteError> {
+        for (trial, name) in std::mem::take(&mut self.content.applied) {
+            let treatments = &self.around.experiment.treatments;
+            let found = treatments.iter().find(|treatment| treatment.name() == name);
+            if let Some(TreatmentAction::Command(pair)) = found.map(|treatment| &treatment.action) {
+                undo_command(self.around, (&name, pair), trial, &mut self.journal)?;
+                observer.notice(&format!("undid the treatment {name:?} of the interrupted trial {trial}"));
+            }
+        }
+        for (trial, file, backup) in std::mem::take(&mut self.content.patched) {
+            let log = trial_dir(self.around.dir, trial).join(SYSTEM_LOG);
+            patches::restore(&file, &backup, log, (&mut self.journal, trial))?;
+            observer.notice(&format!("restored {}, which the trial {trial} changed", file.display()));
+        }
+        if let Some(trial) = self.content.open.take() {
+            let ended = JournalFile::interrupted(trial);
+            self.journal.write(&JournalLine::Ended(ended.clone()))?;
+            self.content.ended.push(ended);
+            observer.notice(&format!("the trial {trial} was interrupted and is repeated"));
+            if let Some(ready) = &self.around.experiment.system.ready {
+                ReadyCheck::of(ready).wait_for_free_port(ENDING_PATIENCE, self.around.stop);
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, observer: &mut dyn TrialObserver) -> Result<ExecuteEnd, ExecuteError> {
+        let path = self.around.dir.join(JOURNAL_FILE_NAME);
+        let mut outcomes = self.content.outcomes(self.design, &path)?;
+        loop {
+            let blocks = self.planned_blocks(&outcomes);
+            let NextTrial::Trial(trial) = outcomes.next(blocks) else { return Ok(ExecuteEnd::Completed) };
+            if self.around.stop.is_requested() {
+                return Ok(ExecuteEnd::Stopped);
+            }
+            let case = self.design.cases().case(trial.id.case);
+            let case = case.map_or_else(String::new, |case| self.design.cases().case_name(case));
+            observer.begun(trial, &case, &self.progress(&outcomes));
+            let ended = self.execute_trial(trial, &case)?;
+            // The entry comes from the design itself.
+            let recorded = outcomes.record(&ended.entry);
+            debug_assert!(recorded.is_ok(), "{recorded:?}");
+            self.content.ended.push(ended.clone());
+            let progress = self.progress(&outcomes);
+            observer.ended(&ended, &case, &trial_dir(self.around.dir, trial.id), &progress);
+            if ended.entry.outcome == TrialOutcome::Interrupted {
+                return Ok(ExecuteEnd::Stopped);
+            }
+            self.check_failures(&ended)?;
+            self.pause();
+        }
+    }
+
+    fn execute_trial(&mut self, trial: Trial, case_name: &str) -> Result<EndedTrial, ExecuteError> {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let at_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        self.journal.write(&JournalLine::Begun { trial: trial.id, case: case_name.to_owned(), at_ms })?;
+        let begun = Instant::now();
+        let experiment = self.around.experiment;
+        let cases = self.design.cases();
+        let Some(case) = cases.case(trial.id.case) else {
+            return Ok(JournalFile::interrupted(trial.id));
+        };
+        let setting = CaseSetting::of(experiment, cases, case, self.around.java_options);
+        let mut executed = ActiveTrial::new(self.around, &setting, trial, &mut self.journal).execute()?;
+        let mut found = Default::default();
+        if executed.outcome == TrialOutcome::Finished {
+            let dir = trial_dir(self.around.dir, trial.id);
+            let (values, reasons) = values::responses(&dir, &experiment.responses, window_s(experiment));
+            executed.notes.extend(reasons);
+            found = values;
+        }
+        let ended = EndedTrial {
+            entry: JournalEntry { trial: trial.id, outcome: executed.outcome },
+            seconds: begun.elapsed().as_secs_f64(),
+            values: found,
+            failed_thresholds: executed.failed_thresholds,
+            notes: executed.notes,
+        };
+        self.journal.write(&JournalLine::Ended(ended.clone()))?;
+        Ok(ended)
+    }
+
+    fn check_failures(&mut self, ended: &EndedTrial) -> Result<(), ExecuteError> {
+        let TrialOutcome::Failed { reason } = &ended.entry.outcome else {
+            self.failed = 0;
+            return Ok(());
+        };
+        self.failed += 1;
+        if self.failed < FAILED_IN_SUCCESSION_MAX {
+            return Ok(());
+        }
+        Err(ExecuteError::Failing {
+            count: self.failed,
+            trial: ended.entry.trial.to_string(),
+            reason: reason.clone(),
+            dir: trial_dir(self.around.dir, ended.entry.trial).display().to_string(),
+        })
+    }
+
+    /// The number of blocks that are planned now.
+    fn planned_blocks(&self, outcomes: &Journal<'_>) -> u32 {
+        planned_blocks(self.around.experiment, self.design, outcomes, |blocks| {
+            let trials = reported_trials(self.around.experiment, self.design, &self.content, self.around.dir);
+            let first = self.around.experiment.responses.first()?;
+            response_table(self.design, first, &trials, blocks)
+        })
+    }
+
+    fn progress(&self, outcomes: &Journal<'_>) -> ExperimentProgress {
+        let blocks = self.planned_blocks(outcomes);
+        let used = self.content.ended.iter().filter(|ended| ended.entry.outcome == TrialOutcome::Finished);
+        let pause_s = self.around.experiment.trial_times().pause_s;
+        let measured: Vec<f64> = used.map(|ended| ended.seconds + pause_s).collect();
+        let cases = u64::from(self.design.cases().count());
+        ExperimentProgress {
+            open: outcomes.open_count(blocks),
+            total: cases * u64::from(blocks) + u64::from(self.design.plan().warm_up),
+            left: DurationEstimate::left(outcomes, blocks, &measured),
+        }
+    }
+
+    fn pause(&self) {
+        let pause = Duration::from_secs_f64(self.around.experiment.trial_times().pause_s);
+        let end = Instant::now() + pause;
+        while Instant::now() < end && !self.around.stop.is_requested() {
+            std::thread::sleep(crate::process::POLL_INTERVAL);
+        }
+    }
+}

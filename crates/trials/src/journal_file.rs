@@ -1,0 +1,279 @@
+//! The journal on disk: a line of JSON for each step, synchronized to the disk.
+
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use busyhour_experiment::{Design, Journal, JournalEntry, TrialId, TrialOutcome};
+use serde::{Deserialize, Serialize};
+
+use crate::error::ExecuteError;
+
+/// The name of the journal in the directory of an experiment.
+pub const JOURNAL_FILE_NAME: &str = "journal.jsonl";
+
+/// Largest length of a journal in bytes.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum JournalLine {
+    /// The first line.
+    Experiment(JournalStart),
+    /// A trial begins.
+    Begun {
+        /// The trial.
+        trial: TrialId,
+        /// The case, as text.
+        case: String,
+        /// Time in ms since 1970.
+        at_ms: u64,
+    },
+    /// A treatment is about to be applied.
+    Applied {
+        /// The trial.
+        trial: TrialId,
+        /// Name of the treatment.
+        treatment: String,
+    },
+    /// A treatment was undone.
+    Undone {
+        /// The trial.
+        trial: TrialId,
+        /// Name of the treatment.
+        treatment: String,
+    },
+    /// A file is about to be changed.
+    Patched {
+        /// The trial.
+        trial: TrialId,
+        /// The file.
+        file: PathBuf,
+        /// The copy of its content before.
+        backup: PathBuf,
+    },
+    /// A file has its content before the trial again.
+    Restored {
+        /// The trial.
+        trial: TrialId,
+        /// The file.
+        file: PathBuf,
+    },
+    /// A trial ended.
+    Ended(EndedTrial),
+}
+
+/// The first line of a journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalStart {
+    /// The version of the format: 1.
+    pub version: u32,
+    /// The fingerprint of the experiment.
+    pub fingerprint: String,
+    /// The seed of the orders and arrivals, which can differ from that of the file.
+    pub seed: u64,
+}
+
+/// A trial that ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndedTrial {
+    /// The trial, and how it ended.
+    #[serde(flatten)]
+    pub entry: JournalEntry,
+    /// Time of the trial with the start and stop of the system, in s.
+    pub seconds: f64,
+    /// The responses of a finished trial; `None` for unavailable ones.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, Option<f64>>,
+    /// The thresholds that failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_thresholds: Vec<String>,
+    /// Further facts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The content of a journal.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JournalContent {
+    /// The first line; `None` for an empty journal.
+    pub start: Option<JournalStart>,
+    /// The trials that ended, in their order.
+    pub ended: Vec<EndedTrial>,
+    /// The trial that began and has not ended.
+    pub open: Option<TrialId>,
+    /// The treatments that were applied and not undone.
+    pub applied: Vec<(TrialId, String)>,
+    /// The files that were changed and not restored, with their copies.
+    pub patched: Vec<(TrialId, PathBuf, PathBuf)>,
+}
+
+impl JournalContent {
+    fn add(&mut self, line: JournalLine) {
+        match line {
+            JournalLine::Experiment(start) => self.start = Some(start),
+            JournalLine::Begun { trial, .. } => self.open = Some(trial),
+            JournalLine::Applied { trial, treatment } => self.applied.push((trial, treatment)),
+            JournalLine::Undone { treatment, .. } => self.applied.retain(|(_, name)| *name != treatment),
+            JournalLine::Patched { trial, file, backup } => self.patched.push((trial, file, backup)),
+            JournalLine::Restored { file, .. } => self.patched.retain(|(_, patched, _)| *patched != file),
+            JournalLine::Ended(ended) => {
+                self.open = None;
+                self.ended.push(ended);
+            }
+        }
+    }
+
+    /// The journal of the outcomes.
+    ///
+    /// # Errors
+    /// A trial does not belong to the design.
+    pub fn outcomes<'d>(&self, design: &'d Design, path: &Path) -> Result<Journal<'d>, ExecuteError> {
+        let mut journal = Journal::new(design);
+        for (at, ended) in self.ended.iter().enumerate() {
+            journal.record(&ended.entry).map_err(|error| ExecuteError::Journal {
+                path: path.display().to_string(),
+                line: at + 1,
+                reason: error.to_string(),
+            })?;
+        }
+        Ok(journal)
+    }
+
+    /// Reads a journal without changing it. An incomplete last line is ignored.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is not valid.
+    pub fn read(dir: &Path) -> Result<JournalContent, ExecuteError> {
+        let path = dir.join(JOURNAL_FILE_NAME);
+        let mut file = File::open(&path).map_err(ExecuteError::file(&path))?;
+        Ok(read(&mut file, &path)?.0)
+    }
+}
+
+/// Reads the content of a journal, and the length of its complete lines.
+fn read(file: &mut File, path: &Path) -> Result<(JournalContent, u64), ExecuteError> {
+    let mut text = Vec::new();
+    file.take(BYTES_MAX).read_to_end(&mut text).map_err(ExecuteError::file(path))?;
+    let complete = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let mut content = JournalContent::default();
+    for (at, line) in text[..complete].split(|byte| *byte == b'\n').enumerate() {
+        if line.is_empty() {
+            continue;
+        }
+        let line = serde_json::from_slice(line).map_err(|error| ExecuteError::Journal {
+            path: path.display().to_string(),
+            line: at + 1,
+            reason: error.to_string(),
+        })?;
+        content.add(line);
+    }
+    Ok((content, complete as u64))
+}
+
+/// The journal, opened and locked for an execution.
+#[derive(Debug)]
+pub(crate) struct JournalFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl JournalFile {
+    /// Opens or creates the journal in a directory. An incomplete last line, which a power loss can leave, is removed.
+    pub(crate) fn open(dir: &Path) -> Result<(JournalFile, JournalContent), ExecuteError> {
+        let path = dir.join(JOURNAL_FILE_NAME);
+        let opened = File::options().create(true).truncate(false).read(true).write(true).open(&path);
+        let mut file = opened.map_err(ExecuteError::file(&path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(ExecuteError::InUse(dir.display().to_string())),
+            Err(TryLockError::Error(source)) => return Err(ExecuteError::file(&path)(source)),
+        }
+        let (content, complete) = read(&mut file, &path)?;
+        let shortened = file.set_len(complete).and_then(|()| file.seek(SeekFrom::End(0)));
+        shortened.map_err(ExecuteError::file(&path))?;
+        Ok((JournalFile { file, path }, content))
+    }
+
+    /// Appends a line, and waits until it is on the disk.
+    pub(crate) fn write(&mut self, line: &JournalLine) -> Result<(), ExecuteError> {
+        // A line consists of texts and numbers, which can always be serialized.
+        let mut text = serde_json::to_vec(line).unwrap_or_default();
+        text.push(b'\n');
+        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
+        written.map_err(ExecuteError::file(&self.path))
+    }
+
+    /// The outcome of a trial that was cut off.
+    pub(crate) fn interrupted(trial: TrialId) -> EndedTrial {
+        EndedTrial {
+            entry: JournalEntry { trial, outcome: TrialOutcome::Interrupted },
+            seconds: 0.0,
+            values: BTreeMap::new(),
+            failed_thresholds: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_were_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let trial = TrialId { block: 1, case: 2, attempt: 1 };
+        let start = JournalStart { version: 1, fingerprint: "f".to_owned(), seed: 7 };
+        let ended = EndedTrial {
+            entry: JournalEntry { trial, outcome: TrialOutcome::Spoiled { reason: "late".to_owned() } },
+            seconds: 2.5,
+            values: [("p95".to_owned(), Some(1.5)), ("max".to_owned(), None)].into(),
+            failed_thresholds: vec!["errors < 1%".to_owned()],
+            notes: Vec::new(),
+        };
+        let (mut journal, empty) = JournalFile::open(dir.path()).unwrap();
+        assert_eq!(empty, JournalContent::default());
+        let second = TrialId { block: 2, ..trial };
+        for line in [
+            JournalLine::Experiment(start.clone()),
+            JournalLine::Begun { trial, case: "heap=2g".to_owned(), at_ms: 1 },
+            JournalLine::Applied { trial, treatment: "a".to_owned() },
+            JournalLine::Undone { trial, treatment: "a".to_owned() },
+            JournalLine::Ended(ended.clone()),
+            JournalLine::Begun { trial: second, case: "heap=2g".to_owned(), at_ms: 2 },
+            JournalLine::Applied { trial: second, treatment: "b".to_owned() },
+        ] {
+            journal.write(&line).unwrap();
+        }
+        assert!(matches!(JournalFile::open(dir.path()), Err(ExecuteError::InUse(_))));
+        drop(journal);
+        // The last line is incomplete after a power loss.
+        let path = dir.path().join(JOURNAL_FILE_NAME);
+        let mut file = File::options().append(true).open(&path).unwrap();
+        file.write_all(b"{\"event\":\"ended\",\"tri").unwrap();
+        drop(file);
+        let expected = JournalContent {
+            start: Some(start),
+            ended: vec![ended],
+            open: Some(second),
+            applied: vec![(second, "b".to_owned())],
+            patched: Vec::new(),
+        };
+        assert_eq!(JournalContent::read(dir.path()).unwrap(), expected);
+        let (mut journal, content) = JournalFile::open(dir.path()).unwrap();
+        assert_eq!(content, expected);
+        journal.write(&JournalLine::Ended(JournalFile::interrupted(second))).unwrap();
+        assert_eq!(JournalContent::read(dir.path()).unwrap().ended.len(), 2);
+    }
+
+    #[test]
+    fn a_damaged_line_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(JOURNAL_FILE_NAME), "\n{\"event\":\"begun\"}\n").unwrap();
+        let error = JournalContent::read(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("journal.jsonl, line 2: missing field"), "{error}");
+    }
+}

@@ -1,0 +1,40 @@
+//! Executes the trials of an experiment.
+//!
+//! For each trial, [`execute`] changes files, applies commands, resets and starts the system under test, waits until it is ready, starts neighbours, executes a
+//! run, and undoes everything in the reverse order. The run is a process `busyhour run` of its own, so that every trial has a fresh generator on its cores.
+//!
+//! - Every process is started by a keeper ([`keep`]), which ends it with all of its descendants when the experiment ends in any way.
+//! - Each step is a line of the journal, which is synchronized to the disk. An interrupted experiment continues after its last
+//!   finished trial, and first undoes what the interrupted trial changed.
+//! - A trial whose load was not delivered, or whose generator or host was disturbed, is spoiled and repeated.
+//! - [`read_report`] analyses the trials of a directory.
+//!
+//! This crate never prints, and installs no signal handler.
+
+mod arguments;
+mod collect;
+mod controls;
+mod error;
+mod execute;
+mod journal_file;
+mod keeper;
+mod patches;
+mod planned;
+mod process;
+mod read;
+mod ready;
+mod setting;
+mod stop;
+mod trial;
+mod values;
+mod verdict;
+
+pub use arguments::run_arguments;
+pub use controls::{UnavailableControl, unavailable_controls};
+pub use error::ExecuteError;
+pub use execute::{ExecuteEnd, ExecuteRequest, ExperimentProgress, TrialObserver, execute};
+pub use journal_file::{EndedTrial, JOURNAL_FILE_NAME, JournalContent, JournalLine, JournalStart};
+pub use keeper::{KeepError, KeepRequest, keep};
+pub use read::{EXPERIMENT_FILE_NAME, read_report};
+pub use setting::{CaseSetting, JAVA_OPTIONS};
+pub use stop::StopRequest;

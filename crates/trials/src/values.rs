@@ -1,0 +1,82 @@
+//! The responses of a trial.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use busyhour_experiment::{Response, ResponseMeasure};
+use busyhour_record::RunDir;
+use busyhour_results::{AggregateSettings, ReadSettings, ResultsInput, aggregate_inputs, series_path};
+use busyhour_sample::{Nanos, RunTotals, SampleKind, Totals};
+use busyhour_series::{SeriesQuery, read_series};
+
+/// The responses of a run by their text. A response that is unavailable has no value, and a reason is among the returned texts.
+pub(crate) fn responses(
+    run: &Path,
+    responses: &[Response],
+    window_s: (f64, f64),
+) -> (BTreeMap<String, Option<f64>>, Vec<String>) {
+    let mut reasons = Vec::new();
+    let needs_samples = responses.iter().any(|one| !matches!(one.measure, ResponseMeasure::Series(_)));
+    let totals = if needs_samples { totals(run, window_s) } else { Err(String::new()) };
+    let values = responses.iter().map(|response| {
+        let found = match (&response.measure, &totals) {
+            (ResponseMeasure::Series(name), _) => series_mean(run, name, window_s),
+            (_, Ok(totals)) => of_totals(response, totals, window_s.1 - window_s.0),
+            (_, Err(reason)) => Err(reason.clone()),
+        };
+        let text = String::from(response.clone());
+        let value = found.map_err(|reason| reasons.push(format!("{text} is unavailable: {reason}"))).ok();
+        (text, value)
+    });
+    let values = values.collect();
+    (values, reasons)
+}
+
+fn totals(run: &Path, window_s: (f64, f64)) -> Result<RunTotals, String> {
+    let settings = AggregateSettings { window_s: Some(window_s), ..AggregateSettings::default() };
+    let inputs = vec![ResultsInput::path(run)];
+    let read = aggregate_inputs(inputs, &ReadSettings::default(), &settings, &mut |_| (), &mut |_| {});
+    let (replayed, ()) = read.map_err(|error| error.to_string())?;
+    Ok(replayed.totals)
+}
+
+fn of_totals(response: &Response, totals: &RunTotals, length_s: f64) -> Result<f64, String> {
+    let of: &Totals = match &response.label {
+        None => &totals.total,
+        Some(name) => {
+            let mut labels = totals.labels.iter().filter(|label| label.kind != SampleKind::SubResult);
+            let found = labels.find(|label| label.name == *name);
+            &found.ok_or_else(|| format!("there is no label {name:?}"))?.totals
+        }
+    };
+    if of.samples == 0 {
+        return Err("no request started in the measured part".to_owned());
+    }
+    let times = &of.response;
+    match &response.measure {
+        ResponseMeasure::Mean => Ok(times.mean_ms()),
+        ResponseMeasure::Percentile(percent) => Ok(times.quantile_ms(percent / 100.0)),
+        ResponseMeasure::InterquartileRange => Ok(times.quantile_ms(0.75) - times.quantile_ms(0.25)),
+        ResponseMeasure::Max => Ok(times.max_ms()),
+        ResponseMeasure::Throughput => Ok(of.samples as f64 / length_s),
+        ResponseMeasure::Errors => Ok(of.errors as f64 / of.samples as f64),
+        ResponseMeasure::Series(_) => Err("it is not a measure of requests".to_owned()),
+    }
+}
+
+/// The mean of the only observed series with this name.
+fn series_mean(run: &Path, name: &str, (from_s, to_s): (f64, f64)) -> Result<f64, String> {
+    let at = |seconds: f64| Nanos((seconds * 1e9) as u64);
+    let query = SeriesQuery { from: at(from_s), to: at(to_s), ..SeriesQuery::default() };
+    let run = RunDir::open(run);
+    let manifest = run.read_manifest().ok();
+    let path = series_path(&run, manifest.as_ref()).ok_or("nothing was observed")?;
+    let set = read_series(&path, &query).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut found = set.series.iter().filter(|series| series.info.name == name && !series.points.is_empty());
+    let Some(series) = found.next() else { return Err("no series with this name has values".to_owned()) };
+    let others = found.count();
+    if others > 0 {
+        return Err(format!("{} series have this name; observe fewer sources", others + 1));
+    }
+    Ok(series.points.iter().map(|point| point.mean).sum::<f64>() / series.points.len() as f64)
+}
