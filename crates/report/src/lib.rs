@@ -36,6 +36,8 @@ mod comparison_trend;
 mod dashboard;
 mod delivery;
 mod error_causes;
+mod experiment_tables;
+mod experiment_text;
 mod explanation_lines;
 mod gc_words;
 mod headline;
@@ -74,6 +76,7 @@ pub use comparison_power::power_table;
 pub use comparison_table::{ComparisonShow, comparison_percent, comparison_table};
 pub use comparison_trend::trend_table;
 pub use dashboard::{DashboardError, prepare_dashboard, write_dashboard};
+pub use experiment_text::{experiment_csv, experiment_text};
 pub use explanation_lines::explanation_text;
 pub use gc_words::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory, gc_pause_ms};
 pub use load_changes::describe_change;
@@ -83,7 +86,7 @@ pub use observation_text::observation_text;
 pub use page::{
     EVENTS_PATH, LIVE_TEXT_IDS, LivePage, LogBaseline, LogPage, NoSolution, WhatIfClass, WhatIfFound,
     WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html,
-    gc_comparison_html, gc_html, html_report, html_report_with_system, live_html, logs_html,
+    experiment_html, gc_comparison_html, gc_html, html_report, html_report_with_system, live_html, logs_html,
     observation_html, percentiles_html, what_if_html,
 };
 pub use percentiles::{percentiles_json, percentiles_text};
