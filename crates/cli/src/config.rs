@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_analysis::thresholds::ThresholdReport;
 use busyhour_diagnostic::io_hints;
+use busyhour_experiment::Experiment;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -44,6 +45,8 @@ enum ConfigVerb {
 /// Files that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SchemaOf {
+    /// Experiments (TOML).
+    Experiment,
     /// Capacity models (TOML).
     Model,
     /// The outcome of thresholds (JSON).
@@ -70,6 +73,7 @@ pub(crate) fn main(args: &ConfigArgs, mut command: clap::Command) -> Exit {
         ConfigVerb::Man { output: Some(dir) } => man_pages(dir, command),
         ConfigVerb::Schema { file } => {
             print(&match file {
+                SchemaOf::Experiment => format!("{:#}\n", Experiment::schema()),
                 SchemaOf::Model => crate::capacity::schema(),
                 SchemaOf::Thresholds => format!("{:#}\n", ThresholdReport::schema()),
             });

@@ -13,6 +13,7 @@ mod console;
 mod doctor;
 mod events;
 mod exit;
+mod experiment;
 mod export;
 mod export_series;
 mod export_stacks;
@@ -123,6 +124,7 @@ fn dispatch(verb: Verb) -> Exit {
         Verb::Export(export) => export::main(&export),
         Verb::Capacity(capacity) => capacity::main(&capacity),
         Verb::Observe(observe) => observe::main(&observe),
+        Verb::Experiment(experiment) => experiment::main(&experiment),
         Verb::Lab(lab) => lab::main(&lab),
         Verb::Doctor(doctor) => doctor::main(&doctor),
         Verb::Config(config) => config::main(&config, verbs::shown_command()),

@@ -10,7 +10,7 @@ use crate::old_names;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Load", &["run", "check", "demo"]),
     ("Results", &["report", "compare", "export"]),
-    ("Answers", &["capacity", "observe"]),
+    ("Answers", &["capacity", "observe", "experiment"]),
     ("Machines", &["lab", "doctor", "config", "help"]),
 ];
 
@@ -70,6 +70,8 @@ pub(crate) enum Verb {
     Capacity(crate::capacity::CapacityArgs),
     /// Watch the system under test: serve its metrics, read its garbage-collection logs.
     Observe(crate::observe::ObserveArgs),
+    /// Execute experiments: which settings change response times, and how sure it is.
+    Experiment(crate::experiment::ExperimentArgs),
     /// Start servers to test, and neighbours that disturb them.
     Lab(LabArgs),
     /// Show what can be watched on this machine, and what is missing.
@@ -134,7 +136,7 @@ fn groups(cli: &clap::Command) -> String {
     for (heading, verbs) in GROUPS {
         out += &format!("\n{heading}:\n");
         for verb in verbs {
-            out += &format!("  {verb:<9} {}\n", about(verb));
+            out += &format!("  {verb:<10} {}\n", about(verb));
         }
     }
     out

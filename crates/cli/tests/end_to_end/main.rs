@@ -16,6 +16,8 @@ mod consistent_numbers;
 mod demo;
 mod docs;
 mod exit_codes;
+#[cfg(target_os = "linux")]
+mod experiments;
 mod export;
 mod faults;
 #[cfg(target_os = "linux")]

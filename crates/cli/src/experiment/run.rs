@@ -1,0 +1,123 @@
+//! `busyhour experiment run`.
+
+use std::path::PathBuf;
+
+use busyhour_diagnostic::io_hints::chain;
+use busyhour_trials::{ExecuteEnd, ExecuteError, ExecuteRequest, JAVA_OPTIONS, StopRequest, execute};
+
+use super::file::{LoadedExperiment, load};
+use super::progress::ProgressLines;
+use super::{RunArgs, checks, dry_run, report};
+use crate::exit::{Exit, complain, hinted, note, print, say};
+use crate::stop_signals::Signals;
+
+/// The directory of experiments without `--dir`.
+const DIRECTORY: &str = "busyhour-experiments";
+
+/// Runs the verb.
+pub(super) fn main(args: &RunArgs) -> Exit {
+    match run(args) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn run(args: &RunArgs) -> Result<Exit, Exit> {
+    let files = report::requested(&args.shown)?;
+    let loaded = load(&args.file, args.seed)?;
+    let dir = directory(args)?;
+    let files = report::absolute(files)?;
+    // Paths in the file are relative to its directory.
+    std::env::set_current_dir(&loaded.base_dir)
+        .map_err(|error| complain(Exit::Internal, &format!("{}: {error}", loaded.base_dir.display())))?;
+    let errors = checks::errors(&loaded);
+    errors.iter().for_each(|error| say(&format!("error: {}: {error}", loaded.name)));
+    let unavailable = checks::controls(&loaded);
+    for control in &unavailable {
+        say(&format!("error: {}: {} is not available: {}", loaded.name, control.name, control.reason));
+    }
+    if args.dry_run {
+        print(&dry_run::text(&loaded, &unavailable));
+    }
+    if !errors.is_empty() || !unavailable.is_empty() {
+        return Err(Exit::Refused);
+    }
+    if args.dry_run {
+        return Ok(Exit::Completed);
+    }
+    let end = execute_trials(&loaded, &dir);
+    // The result so far is shown in any case.
+    let shown = match &end {
+        Err(ExecuteError::InUse(_) | ExecuteError::OtherExperiment { .. } | ExecuteError::Journal { .. }) => {
+            Exit::Completed
+        }
+        _ => report::show(&loaded, &dir, &files, args.shown.json),
+    };
+    note(&format!("the trials are in {}", dir.display()));
+    match end {
+        Ok(ExecuteEnd::Completed) => Ok(shown),
+        Ok(ExecuteEnd::Stopped) => {
+            say("the experiment was stopped; run the same command again to continue");
+            Ok(Exit::Stopped)
+        }
+        Err(error) => Err(explain(&error)),
+    }
+}
+
+fn explain(error: &ExecuteError) -> Exit {
+    let message = chain(error);
+    match error {
+        ExecuteError::OtherExperiment { .. } => {
+            let hint = "use another directory (--dir), or undo the change; title, responses, limits and repetitions may change";
+            complain(Exit::Refused, &hinted(message, hint))
+        }
+        ExecuteError::InUse(_) | ExecuteError::Journal { .. } => complain(Exit::Refused, &message),
+        ExecuteError::Failing { .. } => complain(
+            Exit::Internal,
+            &hinted(message, "remove the cause, and run the same command again to continue"),
+        ),
+        ExecuteError::File { .. } | ExecuteError::NotUndone { .. } => complain(Exit::Internal, &message),
+    }
+}
+
+/// The directory of the experiment, as an absolute path.
+fn directory(args: &RunArgs) -> Result<PathBuf, Exit> {
+    let dir = args.dir.clone().unwrap_or_else(|| {
+        PathBuf::from(DIRECTORY).join(args.file.file_stem().unwrap_or(args.file.as_os_str()))
+    });
+    std::path::absolute(&dir).map_err(|error| complain(Exit::Usage, &format!("{}: {error}", dir.display())))
+}
+
+fn execute_trials(loaded: &LoadedExperiment, dir: &std::path::Path) -> Result<ExecuteEnd, ExecuteError> {
+    let here = |source| ExecuteError::File { path: "this program".to_owned(), source };
+    let stop = StopRequest::default();
+    listen(stop.clone()).map_err(here)?;
+    let request = ExecuteRequest {
+        experiment: &loaded.experiment,
+        text: &loaded.text,
+        base_dir: loaded.base_dir.clone(),
+        dir: dir.to_owned(),
+        busyhour: std::env::current_exe().map_err(here)?,
+        java_options: std::env::var(JAVA_OPTIONS).ok(),
+    };
+    let response = loaded.experiment.responses.first();
+    let mut progress = ProgressLines {
+        response: response.map(|response| (String::from(response.clone()), response.unit())),
+    };
+    execute(&request, &loaded.design, &stop, &mut progress)
+}
+
+/// The first signal stops the trial; the second one ends the process, and the keepers end all others.
+fn listen(stop: StopRequest) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut signals = runtime.block_on(async { Signals::new() })?;
+    let listen = async move {
+        signals.next_stop().await;
+        stop.request();
+        say("stopping the trial and the system; a second signal ends the program at once");
+        signals.next_stop().await;
+        #[allow(clippy::exit, reason = "the main thread waits for processes")]
+        std::process::exit(Exit::Stopped as i32)
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(listen))?;
+    Ok(())
+}
