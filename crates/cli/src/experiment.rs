@@ -48,7 +48,7 @@ enum ExperimentVerb {
     the trial and the system.\n\n\
     Examples:\n  busyhour experiment run heap.toml --dry-run\n  busyhour experiment run heap.toml --dir results/heap\n  \
     busyhour experiment run heap.toml -o heap.html -o heap.csv\n\n\
-    Exit codes:\n  0  all trials are finished\n  1  the program or the system failed, or trials failed in succession\n  \
+    Exit codes:\n  0  all trials are finished\n  1  the program or the system failed, trials failed in succession,\n     or trials have no result after all attempts\n  \
     2  the command line is wrong\n  3  the file was refused, or a control is not available\n  \
     4  the experiment was stopped; run it again to continue"
 )]
@@ -75,7 +75,8 @@ struct RunArgs {
     Examples:\n  busyhour experiment report busyhour-experiments/heap\n  \
     busyhour experiment report busyhour-experiments/heap -o heap.html -o heap.csv\n  \
     busyhour experiment report busyhour-experiments/heap --json\n\n\
-    Exit codes:\n  0  success\n  1  the program or the system failed\n  2  the command line is wrong\n  3  the directory cannot be read"
+    Exit codes:\n  0  success\n  1  the program or the system failed, or trials have no result after all attempts\n  2  the command line is wrong\n  \
+    3  the directory cannot be read"
 )]
 struct ReportArgs {
     /// Directory of the experiment.

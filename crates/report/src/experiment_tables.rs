@@ -197,11 +197,9 @@ pub(crate) fn state_lines(report: &ExperimentReport) -> Vec<String> {
     let counts = report.counts;
     let mut line = counted(counts.finished, "trial");
     line += " finished";
-    for (count, what) in [
-        (counts.spoiled, "spoiled and repeated"),
-        (counts.failed, "failed"),
-        (counts.interrupted, "interrupted"),
-    ] {
+    for (count, what) in
+        [(counts.spoiled, "spoiled"), (counts.failed, "failed"), (counts.interrupted, "interrupted")]
+    {
         if count > 0 {
             line += &format!(", {count} {what}");
         }

@@ -83,3 +83,94 @@ pub fn experiment_csv(report: &ExperimentReport) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use busyhour_experiment::{
+        Experiment, GivenUp, JournalEntry, ReportedTrial, TrialCounts, TrialId, TrialOutcome,
+    };
+
+    use super::*;
+    use crate::experiment_html;
+
+    const FILE: &str = r#"
+        version = 1
+        title = "Size of the <heap>"
+        responses = ["p95", "errors"]
+        [load]
+        url = "http://127.0.0.1/"
+        [trials]
+        duration = "1min"
+        [[factor]]
+        name = "heap"
+        level = [{ name = "512m", users = 1 }, { name = "2g", users = 2 }]
+    "#;
+
+    fn trial(id: &str, outcome: TrialOutcome, p95: Option<f64>) -> ReportedTrial {
+        let trial: TrialId = id.parse().unwrap();
+        let is_finished = outcome == TrialOutcome::Finished;
+        ReportedTrial {
+            entry: JournalEntry { trial, outcome },
+            case_name: if trial.case == 1 { "base".to_owned() } else { "heap=2g".to_owned() },
+            seconds: 61.2,
+            values: [("p95".to_owned(), p95), ("errors".to_owned(), p95.map(|_| 0.01))].into(),
+            failed_thresholds: Vec::new(),
+            notes: Vec::new(),
+            dir: format!("trials/{id}"),
+            has_report: is_finished,
+        }
+    }
+
+    fn report() -> ExperimentReport {
+        let experiment = Experiment::read(FILE, "heap.toml").unwrap().experiment;
+        let spoiled = TrialOutcome::Spoiled { reason: "load not delivered, 5 %".to_owned() };
+        let mut trials = vec![trial("b01-c01-a1", spoiled, None)];
+        for (id, p95) in [
+            ("b01-c01-a2", 40.0),
+            ("b01-c02-a1", 61.0),
+            ("b02-c01-a1", 44.0),
+            ("b02-c02-a1", 64.0),
+            ("b03-c01-a1", 41.0),
+            ("b03-c02-a1", 60.0),
+        ] {
+            trials.push(trial(id, TrialOutcome::Finished, Some(p95)));
+        }
+        let counts = TrialCounts { finished: 6, spoiled: 1, ..TrialCounts::default() };
+        let given_up = vec![GivenUp { block: 4, case: 2, failed: 1, spoiled: 2 }];
+        ExperimentReport::new(&experiment, &experiment.design().unwrap(), (counts, given_up), 6, trials)
+    }
+
+    #[test]
+    fn the_sentence_comes_first() {
+        let text = experiment_text(&report(), Look { width: None, colour: false });
+        assert!(text.starts_with("p95 is 48.1 % higher with heap=2g than with heap=512m ("), "{text}");
+        for part in [
+            "6 trials finished, 1 spoiled.",
+            "The experiment is not complete: 6 trials are open. Run it again to continue.",
+            "Block 4 has no result for heap=2g: 1 attempts failed, 2 were spoiled.",
+            "Cases: errors (%)",
+            "load not delivered, 5 %",
+        ] {
+            assert!(text.contains(part), "{part:?} is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn every_trial_is_a_line_of_csv() {
+        let csv = experiment_csv(&report());
+        let lines: Vec<&str> = csv.lines().collect();
+        assert_eq!(lines[0], "trial,block,case,attempt,heap,outcome,reason,seconds,p95,errors");
+        assert_eq!(lines[1], "b01-c01-a1,1,1,1,512m,spoiled,\"load not delivered, 5 %\",61.200,,");
+        assert_eq!(lines[3], "b01-c02-a1,1,2,1,2g,finished,,61.200,61,0.01");
+        assert_eq!(lines.len(), 8);
+    }
+
+    #[test]
+    fn the_page_links_to_trials_with_a_report() {
+        let page = experiment_html(&report(), "../out/");
+        assert!(page.contains("<h1>Size of the &lt;heap&gt;</h1>"), "{page}");
+        assert!(page.contains("<a href=\"../out/trials/b03-c02-a1/report.html\">b03-c02-a1</a>"), "{page}");
+        assert!(!page.contains("trials/b01-c01-a1/"), "a trial without a report has no link");
+        assert_eq!(page.matches("<figure>").count(), 2);
+    }
+}

@@ -53,3 +53,50 @@ pub fn run_arguments(experiment: &Experiment, setting: &CaseSetting<'_>) -> Vec<
     arguments.extend(setting.options.iter().map(|option| (*option).to_owned()));
     arguments
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The arguments of all cases, joined.
+    fn arguments(load: &str, levels: &str) -> Vec<String> {
+        let text = format!(
+            "version = 1\nobserve = [\"os\", \"process:shop\"]\nthresholds = [\"errors < 1%\"]\n[load]\n{load}\n\
+             [trials]\nduration = \"90s\"\n[[factor]]\nname = \"f\"\nlevel = [{levels}]\n"
+        );
+        let experiment = Experiment::read(&text, "test.toml").unwrap().experiment;
+        let design = experiment.design().unwrap();
+        let cases = design.cases().cases().iter();
+        let settings = cases.map(|case| CaseSetting::of(&experiment, design.cases(), case, None));
+        settings.map(|setting| run_arguments(&experiment, &setting).join(" ")).collect()
+    }
+
+    const END: &str = "--observe os,process:shop --threshold errors < 1%";
+
+    #[test]
+    fn a_url_gets_users_or_arrivals_and_the_duration() {
+        let found = arguments(
+            "url = \"http://shop/\"\nusers = 5",
+            "{ name = \"a\" }, { name = \"b\", users = 50 }, { name = \"c\", schedule = \"poisson(5/s)\", options = [\"--spin\"] }",
+        );
+        assert_eq!(found[0], format!("run http://shop/ --grace 5s --users 5 --for 90s {END}"));
+        assert_eq!(found[1], format!("run http://shop/ --grace 5s --users 50 --for 90s {END}"));
+        let open = "--arrivals poisson(5/s) --for 90s";
+        assert_eq!(found[2], format!("run http://shop/ --grace 5s {open} {END} --spin"));
+    }
+
+    #[test]
+    fn a_plan_gets_properties() {
+        let found = arguments(
+            "plan = \"shop.jmx\"\nusers = 5\nproperties = { host = \"a\" }",
+            "{ name = \"a\" }, { name = \"b\", users = 9, properties = { host = \"b\" } }",
+        );
+        assert_eq!(found[0], format!("run shop.jmx --grace 5s -J users=5 -J duration=90 -J host=a {END}"));
+        assert_eq!(found[1], format!("run shop.jmx --grace 5s -J users=9 -J duration=90 -J host=b {END}"));
+        let open = arguments(
+            "plan = \"shop.jmx\"\nschedule = \"even(5/s) for 90s\"",
+            "{ name = \"a\" }, { name = \"b\", schedule = \"even(9/s) for 90s\" }",
+        );
+        assert_eq!(open[1], format!("run shop.jmx --grace 5s --arrivals even(9/s) for 90s {END}"));
+    }
+}

@@ -81,3 +81,52 @@ pub(crate) fn restore(
     let _ = std::fs::remove_file(backup);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal_file::JournalContent;
+
+    fn patch(find: Option<&str>, with: Option<&str>) -> FilePatch {
+        FilePatch {
+            file: "conf".to_owned(),
+            find: find.map(str::to_owned),
+            replace: Some("new".to_owned()),
+            with: with.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_changed_file_is_restored() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, backup) = (dir.path().join("conf"), dir.path().join("restore/1"));
+        let trial = TrialId { block: 1, case: 1, attempt: 1 };
+        let (mut journal, _) = JournalFile::open(dir.path()).unwrap();
+        std::fs::write(&file, "old value, other").unwrap();
+        let target = (&mut journal, trial);
+        apply(&patch(Some("old"), None), dir.path(), &backup, true, target).unwrap().unwrap();
+        apply(&patch(Some("other"), None), dir.path(), &backup, false, (&mut journal, trial))
+            .unwrap()
+            .unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "new value, new");
+        let content = JournalContent::read(dir.path()).unwrap();
+        assert_eq!(content.patched, [(trial, file.clone(), backup.clone())]);
+        restore(&file, &backup, PathBuf::new(), (&mut journal, trial)).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "old value, other");
+        assert!(JournalContent::read(dir.path()).unwrap().patched.is_empty() && !backup.exists());
+    }
+
+    #[test]
+    fn a_text_must_occur_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("conf");
+        std::fs::write(&file, "a b a").unwrap();
+        let reason = |patch: FilePatch| changed_content(&patch, &file, dir.path()).unwrap_err();
+        assert_eq!(reason(patch(Some("a"), None)), "it contains \"a\" more than once");
+        assert_eq!(reason(patch(Some("c"), None)), "it does not contain \"c\"");
+        assert!(reason(patch(None, Some("none"))).starts_with("none: "));
+        let with = dir.path().join("with");
+        std::fs::write(&with, "whole").unwrap();
+        assert_eq!(changed_content(&patch(None, Some("with")), &file, dir.path()).unwrap(), b"whole");
+    }
+}

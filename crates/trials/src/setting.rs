@@ -38,7 +38,7 @@ impl<'e> CaseSetting<'e> {
     ) -> CaseSetting<'e> {
         let load = &experiment.load;
         let mut setting = CaseSetting {
-            users: load.users,
+            users: None,
             schedule: load.schedule.as_deref(),
             properties: pairs(&load.properties),
             options: load.options.iter().map(String::as_str).collect(),
@@ -48,15 +48,12 @@ impl<'e> CaseSetting<'e> {
         };
         let mut jvm_options: Vec<&str> = Vec::new();
         let mut names: Vec<&str> = Vec::new();
+        // The users that a level sets.
+        let mut users = None;
         for (at, factor) in experiment.factors.iter().enumerate() {
             let Some(level) = factor.levels.get(cases.level(case, at)) else { continue };
-            // A level with one kind of load replaces the other kind.
-            if level.users.is_some() || level.schedule.is_some() {
-                (setting.users, setting.schedule) = match (&level.schedule, setting.schedule) {
-                    (Some(schedule), _) => (level.users.or(setting.users), Some(schedule.as_str())),
-                    (None, schedule) => (level.users, schedule),
-                };
-            }
+            users = level.users.or(users);
+            setting.schedule = level.schedule.as_deref().or(setting.schedule);
             setting.properties.extend(pairs(&level.properties));
             setting.options.extend(level.options.iter().map(String::as_str));
             setting.environment.extend(level.environment.clone());
@@ -64,6 +61,9 @@ impl<'e> CaseSetting<'e> {
             setting.patches.extend(&level.patches);
             names.extend(level.treatments.iter().map(String::as_str));
         }
+        // A level with a schedule replaces the users of a closed load.
+        let is_replaced = setting.schedule.is_some() && load.schedule.is_none();
+        setting.users = users.or(load.users.filter(|_| !is_replaced));
         setting.treatments =
             experiment.treatments.iter().filter(|treatment| names.contains(&treatment.name())).collect();
         for treatment in &setting.treatments {

@@ -81,3 +81,90 @@ fn disturbed(summary: &Summary) -> Option<String> {
 pub(crate) fn failed_thresholds(summary: &Summary) -> Vec<String> {
     summary.thresholds.iter().filter(|result| result.fails_run).map(|result| result.text.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use busyhour_analysis::{ReportedCaveat, RunFacts};
+    use busyhour_record::{Recorder, RecorderConfig};
+    use busyhour_sample::ArrivalCounts;
+
+    use super::*;
+
+    /// The summary of a run of 60 s with 100 requests.
+    fn summary() -> Summary {
+        let (recorder, writers) = Recorder::start(RecorderConfig::default()).unwrap();
+        drop(writers);
+        let facts = RunFacts { duration_s: Some(60.2), ..RunFacts::default() };
+        let mut summary = Summary::new(facts, &recorder.finish());
+        summary.caveats.clear();
+        summary.total.samples = 100;
+        summary
+    }
+
+    fn with(caveat: Caveat) -> TrialOutcome {
+        let mut summary = summary();
+        summary.caveats.push(ReportedCaveat::from(caveat));
+        judge(&summary, 60.0)
+    }
+
+    fn reason(outcome: &TrialOutcome) -> &str {
+        match outcome {
+            TrialOutcome::Failed { reason } | TrialOutcome::Spoiled { reason } => reason,
+            TrialOutcome::Finished | TrialOutcome::Interrupted => "",
+        }
+    }
+
+    #[test]
+    fn an_undisturbed_trial_is_finished() {
+        assert_eq!(judge(&summary(), 60.0), TrialOutcome::Finished);
+        // The system under test is slow, which is a result.
+        assert_eq!(with(Caveat::ManyErrors { percent: 20.0 }), TrialOutcome::Finished);
+    }
+
+    #[test]
+    fn another_load_fails_the_trial() {
+        for length_s in [120.0, 10.0] {
+            let outcome = judge(&summary(), length_s);
+            assert!(matches!(outcome, TrialOutcome::Failed { .. }), "{outcome:?}");
+            assert!(reason(&outcome).starts_with("the load lasted 60.2 s instead of"), "{outcome:?}");
+        }
+        let mut cut_off = summary();
+        cut_off.run.duration_s = None;
+        assert_eq!(reason(&judge(&cut_off, 60.0)), "the run was cut off");
+        let mut empty = summary();
+        empty.total.samples = 0;
+        assert_eq!(reason(&judge(&empty, 60.0)), "no request ended");
+    }
+
+    #[test]
+    fn load_that_was_not_delivered_spoils_the_trial() {
+        let mut dropped = summary();
+        let counts = ArrivalCounts { scheduled: 1_000, begun: 980, dropped: 20, ..ArrivalCounts::default() };
+        dropped.run.arrivals = Some(counts);
+        assert_eq!(
+            judge(&dropped, 60.0),
+            TrialOutcome::Spoiled {
+                reason: "load not delivered: 20 of 1000 arrivals were discarded, because no user was free"
+                    .into()
+            }
+        );
+        dropped.run.arrivals = Some(ArrivalCounts { dropped: 5, ..counts });
+        assert_eq!(judge(&dropped, 60.0), TrialOutcome::Finished);
+        let plan = |kind: &str| Caveat::Plan { kind: kind.into(), note: "users waited".into(), hint: None };
+        assert!(reason(&with(plan("backed-off"))).starts_with("load not delivered: "));
+        assert_eq!(with(plan("another-note")), TrialOutcome::Finished);
+    }
+
+    #[test]
+    fn a_disturbed_generator_or_host_spoils_the_trial() {
+        for caveat in [
+            Caveat::CpuStolen { percent: 12.0 },
+            Caveat::GeneratorBusy { busy_percent: Some(99.0), busy_second_percent: None, cores: 1 },
+            Caveat::SamplesLost { samples: 3 },
+        ] {
+            let outcome = with(caveat);
+            assert!(matches!(outcome, TrialOutcome::Spoiled { .. }), "{outcome:?}");
+            assert!(reason(&outcome).starts_with("generator may have been the bottleneck: "), "{outcome:?}");
+        }
+    }
+}

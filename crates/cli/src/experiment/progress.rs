@@ -42,7 +42,7 @@ impl TrialObserver for ProgressLines {
             }
             TrialOutcome::Spoiled { reason } => {
                 say(&format!(
-                    "warning: the trial {id} ({case}) is spoiled and is repeated: {reason}\n  its files: {}{left}",
+                    "warning: the trial {id} ({case}) is spoiled: {reason}\n  its files: {}{left}",
                     dir.display()
                 ));
             }

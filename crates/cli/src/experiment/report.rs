@@ -88,7 +88,16 @@ pub(super) fn show(loaded: &LoadedExperiment, dir: &Path, files: &[OutputFile], 
         }
     }
     note_written(&files);
-    Exit::Completed
+    if found.given_up.is_empty() { Exit::Completed } else { given_up(found.given_up.len(), dir) }
+}
+
+/// Some cases of some blocks have no result, although all attempts were made.
+fn given_up(count: usize, dir: &Path) -> Exit {
+    let what = if count == 1 { "1 trial has" } else { &format!("{count} trials have") };
+    let message = format!("{what} no result after all attempts, see {}", dir.join("trials").display());
+    let hint =
+        "if the generator was late, give it cores of its own (`cores` of [load]), or use a quieter machine";
+    complain(Exit::Internal, &hinted(message, hint))
 }
 
 fn to_json(report: &ExperimentReport) -> String {
