@@ -42,7 +42,7 @@ pub(crate) fn value_text(value: Option<f64>, scale: ResponseScale) -> String {
 }
 
 fn signed(change: f64) -> String {
-    let digits = if change.abs() < 9.95 { 1 } else { 0 };
+    let digits = if change.abs() < 99.95 { 1 } else { 0 };
     let text = format!("{change:+.digits$}");
     text.replace('-', "−")
 }

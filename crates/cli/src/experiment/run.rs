@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_trials::{ExecuteEnd, ExecuteError, ExecuteRequest, JAVA_OPTIONS, StopRequest, execute};
 
+use super::args::RunArgs;
 use super::file::{LoadedExperiment, load};
 use super::progress::ProgressLines;
-use super::{RunArgs, checks, dry_run, report};
+use super::{checks, dry_run, report};
 use crate::exit::{Exit, complain, hinted, note, print, say};
 use crate::stop_signals::Signals;
 

@@ -1,0 +1,89 @@
+//! The command line of `busyhour experiment`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::keep::KeepArgs;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  busyhour experiment run heap.toml --dry-run\n  busyhour experiment run heap.toml\n  \
+    busyhour experiment report busyhour-experiments/heap -o heap.html\n  \
+    busyhour experiment schema > experiments.schema.json\n\n\
+    docs/experiments.md describes the file and the analysis."
+)]
+pub(crate) struct ExperimentArgs {
+    #[command(subcommand)]
+    pub(super) verb: ExperimentVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ExperimentVerb {
+    /// Execute the trials of an experiment; run again, it continues.
+    Run(RunArgs),
+    /// Analyse the trials of an experiment.
+    Report(ReportArgs),
+    /// Print the JSON schema of the file of an experiment.
+    Schema,
+    /// Start a command, and end it with all of its descendants when standard input is closed.
+    #[command(hide = true)]
+    Keep(KeepArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Each trial starts the system, waits until it is ready, applies the treatments of its case, executes a run, and stops \
+    everything. The journal in the directory contains each step. Run again, the experiment continues after its last finished \
+    trial. Spoiled trials (load not delivered, generator or host disturbed) are repeated and counted. Ctrl-C and SIGTERM stop \
+    the trial and the system.\n\n\
+    Examples:\n  busyhour experiment run heap.toml --dry-run\n  busyhour experiment run heap.toml --dir results/heap\n  \
+    busyhour experiment run heap.toml -o heap.html -o heap.csv\n\n\
+    Exit codes:\n  0  all trials are finished\n  1  the program or the system failed, trials failed in succession,\n     or trials have no result after all attempts\n  \
+    2  the command line is wrong\n  3  the file was refused, or a control is not available\n  \
+    4  the experiment was stopped; run it again to continue"
+)]
+pub(super) struct RunArgs {
+    /// File of the experiment (TOML).
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// Show the trials, their duration and the smallest effect they can show, and execute nothing.
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Directory for journal and trials (default: busyhour-experiments/NAME).
+    #[arg(long, value_name = "DIR")]
+    pub(super) dir: Option<PathBuf>,
+    /// Seed of the orders and arrivals, instead of that of the file.
+    #[arg(long)]
+    pub(super) seed: Option<u64>,
+    #[command(flatten)]
+    pub(super) shown: ShownArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The trials are analysed again with the responses of DIR/experiment.toml, which may be changed.\n\n\
+    Examples:\n  busyhour experiment report busyhour-experiments/heap\n  \
+    busyhour experiment report busyhour-experiments/heap -o heap.html -o heap.csv\n  \
+    busyhour experiment report busyhour-experiments/heap --json\n\n\
+    Exit codes:\n  0  success\n  1  the program or the system failed, or trials have no result after all attempts\n  2  the command line is wrong\n  \
+    3  the directory cannot be read"
+)]
+pub(super) struct ReportArgs {
+    /// Directory of the experiment.
+    #[arg(value_name = "DIR")]
+    pub(super) dir: PathBuf,
+    #[command(flatten)]
+    pub(super) shown: ShownArgs,
+}
+
+/// How the result is shown.
+#[derive(Debug, Args)]
+pub(super) struct ShownArgs {
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Write the report (.html, .json) or the trials (.csv); may be given several times.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub(super) output: Vec<PathBuf>,
+}
