@@ -94,13 +94,13 @@ pub struct Summary {
     /// How the stacks of slow windows differ from the others, for each process whose stacks were recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<StackDifference>,
-    /// Which resource of the system gives out first; `None` if no resource was observed.
+    /// The loads at which the resources of the system saturate; `None` if no resource was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Saturation>,
-    /// What to doubt about the numbers of a result file, in a sentence; `None` for a run directory.
+    /// The reasons to doubt the numbers of a result file, in a sentence; `None` for a run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
-    /// What requests could change that were never sent; `None` for a run directory.
+    /// The possible effect of requests that were never sent on percentiles; `None` for a run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omission: Option<Omission>,
     /// Maximum relative error of a percentile: the width of the histogram's buckets.
