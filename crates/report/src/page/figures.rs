@@ -243,7 +243,7 @@ pub(super) fn users(summary: &Summary, steps: Option<&Steps>) -> Section {
                     " A result file contains the number only with each sample: the last sample of a second counts, and \
                      in seconds without one at least the requests in flight."
                 }
-                (about_slices(summary, steps, "the most of"))
+                (about_slices(summary, steps, "the maximum of"))
             },
         ),
         None => html! { p { "Not recorded." } },

@@ -81,7 +81,7 @@ pub(super) fn headline(summary: &GcSummary) -> Markup {
     let Some(pauses) = &summary.statistics.pauses else {
         let reason = summary.figure("accumPause").and_then(|figure| figure.unavailable);
         let why = reason.map_or("the log has no pauses", |reason| reason.reason());
-        return html! { "How long collections stopped the application is unavailable: " (with_code(why)) "." };
+        return html! { "The length of pauses is unavailable: " (with_code(why)) "." };
     };
     let (sum_s, total_s) =
         (value(summary, "accumPause").unwrap_or(pauses.sum_s), value(summary, "totalTime"));

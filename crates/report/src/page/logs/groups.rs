@@ -13,21 +13,21 @@ use crate::log_words::log_verdict;
 use crate::numbers::{counted, rate, thousands};
 use crate::terminal_text::{printable, shown_text};
 
-/// Templates and stack traces that are shown.
+/// Maximum numbers of templates and of stack traces that are shown.
 const TEMPLATES_MAX: usize = 100;
 const TRACES_MAX: usize = 50;
 
-/// Stack traces that are open at first.
+/// Number of stack traces that are expanded at first.
 const OPEN_TRACES: usize = 3;
 
-/// Characters of a template and of its example.
+/// Maximum numbers of characters of a template and of its example.
 const TEXT_MAX: usize = 300;
 const EXAMPLE_MAX: usize = 1_000;
 
-/// Lines of an example of a stack trace.
+/// Maximum number of lines of the example of a stack trace.
 const TRACE_LINES_MAX: usize = 60;
 
-/// Intervals of a small line.
+/// Number of intervals of a small line.
 const CELLS: usize = 60;
 
 /// How a group differs from the baseline.
@@ -158,7 +158,7 @@ fn severity(severity: Option<EntrySeverity>) -> Markup {
     }
 }
 
-/// What the comparison says about a group.
+/// The verdict of the comparison on a group, as text.
 fn change(group: &Group<'_>) -> Markup {
     let verdict = |difference: &Difference| {
         let class = if difference.is_significant { "bad" } else { "open" };

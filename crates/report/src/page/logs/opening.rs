@@ -1,4 +1,4 @@
-//! The first screen: how many problems there are, what the baseline lacks, and what the counts leave out.
+//! The first screen: the number of problems, the differences from the baseline, and notes on incomplete counts.
 
 use busyhour_logs::Differences;
 use maud::{Markup, html};
@@ -60,7 +60,7 @@ fn headline(log: &NamedLog) -> String {
     format!("{} of {} {verb} a problem{share}.", thousands(problems), log_entries(entries))
 }
 
-/// How many templates are new or more frequent.
+/// The number of templates that are new or more frequent.
 fn changes(templates: &Differences) -> Markup {
     let all = || templates.new.iter().chain(&templates.risen);
     let significant = all().filter(|one| one.is_significant).count() as u64;

@@ -1,4 +1,4 @@
-//! The plots of each resource. A table below each plot contains the figures of its lines and is also the key.
+//! The plots of each resource. A table below each plot contains the figures of its lines and is also the legend.
 
 use busyhour_results::{Panel, PanelLine, Resource, SystemRecord};
 use maud::{Markup, html};
