@@ -66,8 +66,8 @@ pub struct Evidence {
     /// `p` after Holm's correction for all causes that were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
-    /// Share of the time above the median, or of the requests beyond the 95th percentile, that would be absent if all requests
-    /// had been as fast as those without the cause: the larger one, from 0 to 1. For [`Basis::Level`], the share of the mean
+    /// The larger of two shares, from 0 to 1: of the time above the median, and of the requests beyond the 95th percentile, that
+    /// would be absent if all requests had been as fast as those without the cause. For [`Basis::Level`], the share of the mean
     /// response time.
     pub share: f64,
     /// Share of the measured part in which the cause was present, from 0 to 1.
