@@ -328,7 +328,7 @@ fn key_figures(summary: &Summary) -> Markup {
     ];
     let table = html! {
         table.key {
-            caption { "in ms" (exactness(summary.percentile_error)) }
+            caption { "in ms" (percentile_accuracy(summary.percentile_error)) }
             thead {
                 tr {
                     td {}
@@ -367,6 +367,6 @@ fn key_figures(summary: &Summary) -> Markup {
 }
 
 /// A clause on the precision: `; percentiles within 0.1 %`.
-fn exactness(error: f64) -> String {
+fn percentile_accuracy(error: f64) -> String {
     if error > 0.0 { format!("; percentiles accurate to {} %", error * 100.0) } else { String::new() }
 }

@@ -11,17 +11,17 @@ use crate::numbers::{counted, duration, percent, thousands};
 use crate::terminal_text::printable;
 
 pub(super) fn title(log: &NamedGcLog) -> String {
-    format!("{}: garbage collection", short(&log.name))
+    format!("{}: garbage collection", file_name(&log.name))
 }
 
 /// The name without directories.
-fn short(name: &str) -> &str {
+fn file_name(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(_, file)| file)
 }
 
 /// Both names. Directories are omitted if the names differ without them.
 pub(super) fn comparison_title(before: &NamedGcLog, after: &NamedGcLog) -> String {
-    match (short(&before.name), short(&after.name)) {
+    match (file_name(&before.name), file_name(&after.name)) {
         (one, two) if one != two => format!("{one} → {two}"),
         _ => format!("{} → {}", before.name, after.name),
     }
@@ -144,7 +144,7 @@ pub(super) fn comparison_opening(
         section aria-label="Result" {
             p.headline { (comparison_headline(comparison)) }
             @for log in [before, after] {
-                p { (printable(short(&log.name))) ": " (headline(&log.summary)) " " (verdict(&log.summary)) }
+                p { (printable(file_name(&log.name))) ": " (headline(&log.summary)) " " (verdict(&log.summary)) }
             }
         }
         (caveat_list(

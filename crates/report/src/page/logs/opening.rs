@@ -10,14 +10,14 @@ use crate::numbers::{counted, percent, rate, thousands};
 use crate::terminal_text::printable;
 
 /// The name without directories.
-fn short(log: &NamedLog) -> &str {
+fn file_name(log: &NamedLog) -> &str {
     log.name.rsplit_once('/').map_or(&log.name, |(_, file)| file)
 }
 
 pub(super) fn title(page: &LogPage<'_>) -> String {
     match &page.baseline {
-        Some(baseline) => format!("{} → {}", short(baseline.log), short(page.log)),
-        None => format!("{}: problems", short(page.log)),
+        Some(baseline) => format!("{} → {}", file_name(baseline.log), file_name(page.log)),
+        None => format!("{}: problems", file_name(page.log)),
     }
 }
 
