@@ -65,6 +65,11 @@ const LAYERS: &[CrateRule] = &[
     layered("jsonpath", "JSON paths as in Jayway's library", &["java", "limits", "slices"]),
     layered("arrivals", "arrival processes and their schedules", &[]).in_tests(&["stats"]),
     layered("logs", "application logs: entries, templates, counts, comparison", &["redaction", "stats"]),
+    layered(
+        "serverlog",
+        "access logs of web servers, and how their lines match the requests of a run",
+        &["logs"],
+    ),
     // The plan format, the execution of programs, expression languages, models.
     layered("plan", "the JMX format", &["diagnostic"]).in_tests(&["limits"]),
     layered(
@@ -94,7 +99,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "analysis",
         "summaries, caveats, thresholds, verdicts and comparisons",
-        &["sample", "record", "stacks", "stats", "arrivals"],
+        &["sample", "record", "serverlog", "stacks", "stats", "arrivals"],
     ),
     layered("queueing", "queueing networks, their solution and their fit to runs", &["diagnostic", "stats"]),
     layered("simulation", "simulation of queueing networks", &["queueing", "stats"]),
@@ -178,6 +183,7 @@ const LAYERS: &[CrateRule] = &[
             "queueing",
             "logs",
             "gclog",
+            "serverlog",
             "stacks",
         ],
     )
@@ -202,6 +208,7 @@ const LAYERS: &[CrateRule] = &[
             "queueing",
             "gclog",
             "logs",
+            "serverlog",
             "stacks",
         ],
     )
@@ -302,6 +309,7 @@ const LAYERS: &[CrateRule] = &[
             "report",
             "samplers",
             "script",
+            "serverlog",
             "simulation",
             "slices",
             "stats",
