@@ -268,6 +268,7 @@ const LAYERS: &[CrateRule] = &[
     ),
     // A system under test, and tasks of the project.
     beside("demo", "systems under test: the ticket shop, the probe and the cells emulator", &[]),
+    beside("neighbour", "noisy neighbours: load on one resource of chosen cores", &[]),
     beside("xtask-common", "shared code of the project's tasks", &[]),
     beside("xtask-conformance", "records JMeter and runs public plans", &["standin", "plan", "xtask-common"]),
     beside("xtask-bench", "measures Busyhour and other generators", &["stats", "arrivals", "xtask-common"]),
@@ -295,6 +296,7 @@ const LAYERS: &[CrateRule] = &[
             "limits",
             "live",
             "logs",
+            "neighbour",
             "observation",
             "observe",
             "plan",

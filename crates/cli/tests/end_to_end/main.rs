@@ -25,6 +25,8 @@ mod limits;
 mod live;
 mod live_page;
 mod models;
+#[cfg(target_os = "linux")]
+mod neighbours;
 mod observe;
 mod observed_exports;
 mod observed_results;
