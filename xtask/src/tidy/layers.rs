@@ -61,6 +61,11 @@ const LAYERS: &[CrateRule] = &[
         "memory leaks: trends of class histograms and memory sizes over rounds of load",
         &["stats"],
     ),
+    layered(
+        "experiment",
+        "experiments: their file, the design of their trials, effects with intervals",
+        &["diagnostic", "stats"],
+    ),
     layered("java", "numbers, texts and dates as in Java's library", &["diagnostic"]),
     layered("jsonpath", "JSON paths as in Jayway's library", &["java", "limits", "slices"]),
     layered("arrivals", "arrival processes and their schedules", &[]).in_tests(&["stats"]),
