@@ -16,6 +16,7 @@ use crate::row::{ErrorRow, Row, SlowSample};
 use crate::run_caveats;
 use crate::saturation::Saturation;
 use crate::series::{DistributionPoint, Series, distribution};
+use crate::server_log::ServerLog;
 use crate::system::SystemFigures;
 use crate::thresholds::ThresholdResult;
 use crate::window::{Window, WindowChoice};
@@ -97,6 +98,9 @@ pub struct Summary {
     /// The loads at which the resources of the system saturate; `None` if no resource was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Saturation>,
+    /// Which requests arrived at the server, and when; `None` if its log was not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_log: Option<ServerLog>,
     /// The reasons to doubt the numbers of a result file, in a sentence; `None` for a run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
@@ -193,6 +197,7 @@ impl Summary {
             explanation: None,
             stacks: Vec::new(),
             saturation: None,
+            server_log: None,
             doubt: None,
             omission: None,
             percentile_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),

@@ -7,6 +7,7 @@ use maud::{Markup, Render, html};
 use super::closed_load::Cycle;
 use super::explanation::explanation;
 use super::markup::{Section, capital, def, quantity};
+use super::server_log::server_log_opening;
 use super::stacks::stacks_opening;
 use super::steps::Steps;
 use super::thresholds::thresholds;
@@ -63,6 +64,7 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
             (incidents(summary))
             @if let Some(found) = &summary.explanation { (explanation(found, summary.saturation.as_ref())) }
             (stacks_opening(summary))
+            (server_log_opening(summary))
             (thresholds(summary))
             (caveats(summary))
         }
