@@ -73,7 +73,7 @@ pub(crate) fn parse(dialect: Dialect, pattern: &str) -> Result<Vec<Part>, Format
         rest = &directive[length..];
     }
     parts.text(rest);
-    parts.0.iter().any(|part| is_time(part)).then_some(parts.0).ok_or(FormatError::NoTime)
+    parts.0.iter().any(is_time).then_some(parts.0).ok_or(FormatError::NoTime)
 }
 
 fn is_time(part: &Part) -> bool {

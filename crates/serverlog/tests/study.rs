@@ -2,6 +2,8 @@
 //!
 //! `BUSYHOUR_STUDY_SEEDS=200 cargo test -p busyhour-serverlog --test study -- --nocapture` prints the tables of `docs/server-log.md`.
 
+use std::io::Write as _;
+
 use busyhour_serverlog::{
     ClockDrift, LoggedRequest, MatchSettings, Matches, SentRequest, StampKind, match_requests, text_key,
 };
@@ -284,12 +286,16 @@ impl Row {
     }
 }
 
+fn print_line(line: &str) {
+    writeln!(std::io::stdout().lock(), "{line}").unwrap();
+}
+
 #[test]
 fn counts_and_offsets_are_right() {
-    println!(
-        "| run | offset found | inside the bounds | median width in ms | drift claimed | wrong counts | missing requests noticed | claimed wrongly per run |"
+    print_line(
+        "| run | offset found | inside the bounds | median width in ms | drift claimed | wrong counts | missing requests noticed | claimed wrongly per run |",
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|");
+    print_line("|---|---:|---:|---:|---:|---:|---:|---:|");
     for case in cases() {
         let mut row = Row::default();
         for seed in 0..seeds() {
@@ -310,7 +316,7 @@ fn counts_and_offsets_are_right() {
             0 => "-".to_owned(),
             all => format!("{:.1} %", 100.0 - 100.0 * row.missed as f64 / all as f64),
         };
-        println!(
+        print_line(&format!(
             "| {} | {:.1} % | {:.1} % | {:.2} | {:.1} % | {:.1} % (at most {}) | {noticed} | {:.2} |",
             case.name,
             percent(row.found),
@@ -320,6 +326,6 @@ fn counts_and_offsets_are_right() {
             percent(row.wrong_counts),
             row.error_max,
             row.claimed as f64 / f64::from(row.runs),
-        );
+        ));
     }
 }
