@@ -56,13 +56,6 @@ pub struct ServerLog {
     pub limits: Vec<String>,
 }
 
-impl ServerLog {
-    /// Sets the sentences of the result from its numbers.
-    pub fn describe(&mut self) {
-        sentence::describe(self);
-    }
-}
-
 /// A server whose requests are not in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherServer {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::entry::StampKind;
 use crate::field::{Field, MS, NS, S, US, is_id};
-use crate::format::FormatError;
+use crate::format_error::FormatError;
 
 /// The names of fields that the user specified, with their meanings; empty if the usual names are tried.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

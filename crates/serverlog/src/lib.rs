@@ -10,6 +10,7 @@
 mod entry;
 mod field;
 mod format;
+mod format_error;
 mod json_line;
 mod line_reader;
 mod matches;
@@ -21,7 +22,8 @@ mod sent;
 mod window_match;
 
 pub use entry::{LoggedRequest, StampKind};
-pub use format::{FormatError, LogFormat};
+pub use format::LogFormat;
+pub use format_error::FormatError;
 pub use line_reader::{LINE_BYTES_MAX, LineReader, UnreadableLine};
 pub use matches::{ClockDrift, ClockOffset, LostRequest, MatchCounts, Matches, Pair, StatusChange};
 pub use matching::{MatchSettings, match_requests};

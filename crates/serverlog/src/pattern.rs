@@ -2,7 +2,7 @@
 
 use crate::entry::StampKind;
 use crate::field::{Field, MS, NS, S, US, is_id};
-use crate::format::FormatError;
+use crate::format_error::FormatError;
 
 /// The server that a pattern is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

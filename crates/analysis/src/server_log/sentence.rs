@@ -8,62 +8,65 @@ use crate::format::count;
 /// Share of the requests that must have a line. With fewer, the log is that of another server or another time.
 const ARRIVED_MIN: f64 = 0.05;
 
-/// Sets the sentences of a result.
-pub(super) fn describe(log: &mut ServerLog) {
-    let counts = log.counts;
-    if log.offset.is_none() || (counts.arrived as f64) < ARRIVED_MIN * counts.sent as f64 {
-        log.line = format!(
-            "The log does not contain the requests of this run: {} of {} have a line",
-            count(counts.arrived),
-            count(counts.sent)
-        );
-        log.limits.push(
+impl ServerLog {
+    /// Sets the sentences of the result from its numbers.
+    pub fn describe(&mut self) {
+        let log = self;
+        let counts = log.counts;
+        if log.offset.is_none() || (counts.arrived as f64) < ARRIVED_MIN * counts.sent as f64 {
+            log.line = format!(
+                "The log does not contain the requests of this run: {} of {} have a line",
+                count(counts.arrived),
+                count(counts.sent)
+            );
+            log.limits.push(
             "The log may be that of another server, of another time, or of a server behind a proxy that changes paths".to_owned(),
         );
-        return;
-    }
-    log.line = if counts.arrived == counts.sent {
-        format!("All {} requests arrived at the server", count(counts.sent))
-    } else {
-        let mut missing = Vec::new();
-        if counts.lost > 0 {
-            missing.push(format!("{} were lost (no response, no line)", count(counts.lost)));
+            return;
         }
-        if counts.answered_elsewhere > 0 {
-            missing.push(format!("{} have a response, but no line", count(counts.answered_elsewhere)));
+        log.line = if counts.arrived == counts.sent {
+            format!("All {} requests arrived at the server", count(counts.sent))
+        } else {
+            let mut missing = Vec::new();
+            if counts.lost > 0 {
+                missing.push(format!("{} were lost (no response, no line)", count(counts.lost)));
+            }
+            if counts.answered_elsewhere > 0 {
+                missing.push(format!("{} have a response, but no line", count(counts.answered_elsewhere)));
+            }
+            format!(
+                "{} of {} requests arrived at the server: {}",
+                count(counts.arrived),
+                count(counts.sent),
+                missing.join(", ")
+            )
+        };
+        if counts.repeated > 0 {
+            let lines = if counts.repeated == 1 { "line is" } else { "lines are" };
+            log.line.push_str(&format!("; {} {lines} more than were sent", count(counts.repeated)));
         }
-        format!(
-            "{} of {} requests arrived at the server: {}",
-            count(counts.arrived),
-            count(counts.sent),
-            missing.join(", ")
-        )
-    };
-    if counts.repeated > 0 {
-        let lines = if counts.repeated == 1 { "line is" } else { "lines are" };
-        log.line.push_str(&format!("; {} {lines} more than were sent", count(counts.repeated)));
+        let as_sent = match &log.arrivals {
+            ServerArrivals::Judged(judged) => match judged.decision {
+                Decision::Inside => Some(true),
+                Decision::Outside => Some(false),
+                Decision::Inconclusive => None,
+            },
+            ServerArrivals::Counted { .. } | ServerArrivals::Unavailable { .. } => None,
+        };
+        log.line.push_str(match (as_sent, &log.arrivals) {
+            (Some(true), _) => ". They arrived as they were sent",
+            (Some(false), _) => ". They did not arrive as they were sent",
+            (None, ServerArrivals::Judged(_)) => ". Whether they arrived as they were sent is undecided",
+            (None, _) => "",
+        });
+        let is_counted = counts.arrived == counts.sent && counts.repeated == 0;
+        log.is_complete = match (is_counted, as_sent) {
+            (false, _) | (_, Some(false)) => Some(false),
+            (true, Some(true)) => Some(true),
+            (true, None) => None,
+        };
+        limits(log);
     }
-    let as_sent = match &log.arrivals {
-        ServerArrivals::Judged(judged) => match judged.decision {
-            Decision::Inside => Some(true),
-            Decision::Outside => Some(false),
-            Decision::Inconclusive => None,
-        },
-        ServerArrivals::Counted { .. } | ServerArrivals::Unavailable { .. } => None,
-    };
-    log.line.push_str(match (as_sent, &log.arrivals) {
-        (Some(true), _) => ". They arrived as they were sent",
-        (Some(false), _) => ". They did not arrive as they were sent",
-        (None, ServerArrivals::Judged(_)) => ". Whether they arrived as they were sent is undecided",
-        (None, _) => "",
-    });
-    let is_counted = counts.arrived == counts.sent && counts.repeated == 0;
-    log.is_complete = match (is_counted, as_sent) {
-        (false, _) | (_, Some(false)) => Some(false),
-        (true, Some(true)) => Some(true),
-        (true, None) => None,
-    };
-    limits(log);
 }
 
 /// What may not be concluded.

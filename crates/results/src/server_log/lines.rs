@@ -7,7 +7,7 @@ use std::path::Path;
 use busyhour_logs::StampSettings;
 use busyhour_serverlog::{LINE_BYTES_MAX, LineReader, LogFormat, LoggedRequest, UnreadableLine};
 
-use super::{COMPARED_MAX, ServerLogError, ServerLogFiles};
+use super::files::{COMPARED_MAX, ServerLogError, ServerLogFiles};
 use crate::unpack::unpacked;
 
 /// The lines of the log.

@@ -5,7 +5,7 @@ use busyhour_sample::{LabelId, Sample, SampleFlags};
 use busyhour_serverlog::{SentRequest, target_key, text_key};
 use rustc_hash::FxHashMap;
 
-use super::{COMPARED_MAX, ServerLogError};
+use super::files::{COMPARED_MAX, ServerLogError};
 use crate::error::ReadRunError;
 
 /// The requests of a run.
