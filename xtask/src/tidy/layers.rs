@@ -61,6 +61,7 @@ const LAYERS: &[CrateRule] = &[
         "memory leaks: trends of class histograms and memory sizes over rounds of load",
         &["stats"],
     ),
+    layered("search", "the search for the largest load that keeps the thresholds", &["stats"]),
     layered("java", "numbers, texts and dates as in Java's library", &["diagnostic"]),
     layered("jsonpath", "JSON paths as in Jayway's library", &["java", "limits", "slices"]),
     layered("arrivals", "arrival processes and their schedules", &[]).in_tests(&["stats"]),
