@@ -19,6 +19,7 @@ pub(crate) struct SourceCost {
 struct Entry {
     runner: ProbeRunner,
     due: Nanos,
+    is_read: bool,
     cost: Arc<SourceCost>,
 }
 
@@ -47,7 +48,7 @@ impl ProbeSchedule {
             cpu_ns: AtomicU64::new(0),
             skipped: AtomicU64::new(0),
         });
-        self.entries.push(Entry { runner, due: now, cost: cost.clone() });
+        self.entries.push(Entry { runner, due: now, is_read: false, cost: cost.clone() });
         cost
     }
 
@@ -59,6 +60,7 @@ impl ProbeSchedule {
             if started < entry.due {
                 continue;
             }
+            entry.is_read = true;
             entry.runner.read(clock);
             let interval = u64::try_from(entry.runner.interval().as_nanos()).unwrap_or(u64::MAX);
             let next = (clock.now().0 / interval).saturating_add(1).saturating_mul(interval);
@@ -69,6 +71,14 @@ impl ProbeSchedule {
             entry.due = Nanos(next);
         }
         self.entries.retain(|entry| !entry.runner.has_ended());
+    }
+
+    /// Reads each probe that was never read, so that a run that ends before the first readings has values of each source.
+    pub fn run_unread(&mut self, clock: &Clock) {
+        for entry in self.entries.iter_mut().filter(|entry| !entry.is_read) {
+            entry.is_read = true;
+            entry.runner.read(clock);
+        }
     }
 
     /// The time of the next reading, in ns since the start of the run; `None` if there are no probes.

@@ -188,7 +188,7 @@ impl Thread {
     }
 }
 
-/// Reads probes when they are due, until the command to stop.
+/// Reads probes when they are due, until the command to stop; each at least once.
 fn run(commands: &Receiver<Command>, clock: &Clock, costs: &Costs) {
     let mut schedule = ProbeSchedule::default();
     loop {
@@ -204,7 +204,10 @@ fn run(commands: &Receiver<Command>, clock: &Clock, costs: &Costs) {
                 let cost = schedule.add_with_cost(runner, clock.now());
                 costs.lock().unwrap_or_else(PoisonError::into_inner).push(cost);
             }
-            Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => {
+                schedule.run_unread(clock);
+                return;
+            }
             Err(RecvTimeoutError::Timeout) => schedule.run_due(clock),
         }
     }

@@ -70,6 +70,19 @@ fn a_probe_that_blocks_does_not_delay_others_or_the_end() {
 }
 
 #[test]
+fn each_probe_is_read_at_least_once() {
+    let (readings, received) = channel();
+    for _ in 0..20 {
+        let probe = Signalling { name: "short", readings: readings.clone(), gate: None };
+        let options = WatchOptions::default();
+        let watch =
+            Watch::start(Clock::start(), SeriesStore::in_memory(), options, vec![Box::new(probe)]).unwrap();
+        watch.stop();
+        assert_eq!(received.try_recv(), Ok("short"));
+    }
+}
+
+#[test]
 fn intervals_have_a_minimum() {
     let options = WatchOptions { interval: Duration::from_millis(99) };
     let error = Watch::start(Clock::start(), SeriesStore::in_memory(), options, Vec::new()).unwrap_err();
