@@ -71,7 +71,10 @@ pub(crate) fn contradiction(history: &History, posterior: &Posterior) -> Checked
     let is_new =
         |(trial, p): &&(&FinishedTrial, f64)| *p < SURPRISING && trials_at(trial.load) < TRIALS_AT_SURPRISE;
     let surprise = surprises.iter().find(is_new);
-    if surprise.is_none() && checks == 0 {
+    let is_checked = history
+        .judged_for(TrialPurpose::Check)
+        .any(|(finished, _)| finished.load == failed.load || finished.load == passed.load);
+    if surprise.is_none() && !is_checked {
         return Checked::Falls;
     }
     let p = falling_p(history);

@@ -18,22 +18,33 @@ const STATISTIC_MIN: f64 = 1.5;
 /// Passes and trials at one load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LoadCounts {
-    pub x: f64,
     pub passes: f64,
     pub trials: f64,
 }
+
+/// Largest number of loads; neighbours are pooled beyond. The time is quadratic in it.
+const LOADS_MAX: usize = 64;
 
 /// Counts the outcomes per load, in the order of the loads.
 pub(crate) fn counts(outcomes: impl Iterator<Item = (f64, bool)>) -> Vec<LoadCounts> {
     let mut sorted: Vec<(f64, bool)> = outcomes.collect();
     sorted.sort_by(|one, two| one.0.total_cmp(&two.0));
     let same = sorted.chunk_by(|one, two| one.0 == two.0);
-    same.map(|trials| LoadCounts {
-        x: trials[0].0,
-        passes: trials.iter().filter(|(_, passed)| *passed).count() as f64,
-        trials: trials.len() as f64,
-    })
-    .collect()
+    let mut counts: Vec<LoadCounts> = same
+        .map(|trials| LoadCounts {
+            passes: trials.iter().filter(|(_, passed)| *passed).count() as f64,
+            trials: trials.len() as f64,
+        })
+        .collect();
+    while counts.len() > LOADS_MAX {
+        counts = counts.chunks(2).map(pooled).collect();
+    }
+    counts
+}
+
+fn pooled(neighbours: &[LoadCounts]) -> LoadCounts {
+    let sum = |of: fn(&LoadCounts) -> f64| neighbours.iter().map(of).sum();
+    LoadCounts { passes: sum(|count| count.passes), trials: sum(|count| count.trials) }
 }
 
 /// The probability of outcomes that fit a falling curve as badly, if the curve falls. The simulations have a fixed seed.
@@ -133,6 +144,14 @@ mod tests {
         // One failure is no pattern.
         let outlier = p(&[(1.0, "-"), (2.0, "+++++"), (4.0, "--")]);
         assert!(outlier > 0.05, "{outlier}");
+    }
+
+    #[test]
+    fn many_loads_are_pooled() {
+        let counts = counts((0..500).map(|at| (f64::from(at), at < 250)));
+        assert!(counts.len() <= LOADS_MAX);
+        assert_eq!(counts.iter().map(|count| count.trials).sum::<f64>(), 500.0);
+        assert_eq!(counts.iter().map(|count| count.passes).sum::<f64>(), 250.0);
     }
 
     #[test]

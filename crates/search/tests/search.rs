@@ -281,3 +281,45 @@ fn impossible_settings_and_reports_are_refused() {
     let stored = serde_json::to_string(&search).unwrap();
     assert!(serde_json::from_str::<Search>(&stored.replace("\"lowest\":10.0", "\"lowest\":-1.0")).is_err());
 }
+
+/// The next value of a multiplicative generator, from 0 to 1.
+fn random(state: &mut u64) -> f64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) as f64 / 2.0_f64.powi(31)
+}
+
+#[test]
+fn any_outcomes_end_within_the_range_and_the_budget() {
+    let ranges = [
+        (LoadKind::Users, 1.0, 3.0),
+        (LoadKind::Users, 1.0, 100_000.0),
+        (LoadKind::Rate, 0.01, 0.02),
+        (LoadKind::Rate, 5.0, 900.0),
+    ];
+    for seed in 0..40 {
+        let mut state = seed;
+        let (kind, lowest, highest) = ranges[seed as usize % ranges.len()];
+        let tested =
+            (seed % 3 == 0).then_some(TestedQuantile { quantile: 0.95, requests_per_second_per_load: 0.5 });
+        let guess = (seed % 2 == 0).then_some(LoadGuess { load: 0.2 * highest, relative_error: 0.3 });
+        let length = TrialLength { full_seconds: 60.0, shortest_seconds: 6.5, tested };
+        let mut search = Search::new(SearchSettings {
+            guess,
+            budget_seconds: 1_500.0,
+            ..SearchSettings::new(kind, lowest, highest, length)
+        })
+        .unwrap();
+        let (passing, void) = (random(&mut state), 0.2 * random(&mut state));
+        run(&mut search, |trial| {
+            assert!((lowest..=highest).contains(&trial.load), "{trial:?}");
+            assert!(trial.overload.is_none_or(|overload| overload.load <= highest), "{trial:?}");
+            if random(&mut state) < void {
+                return TrialOutcome::Void(VoidCause::LoadNotDelivered);
+            }
+            passes(random(&mut state) < passing)
+        });
+        if let LargestLoad::Found { load } | LargestLoad::AtLeast { load } = search.result().largest_load {
+            assert!((lowest..=highest).contains(&load));
+        }
+    }
+}
