@@ -150,7 +150,7 @@ pub struct SearchReport {
 pub(crate) fn recommended(history: &History, posterior: &Posterior) -> Option<f64> {
     let low = posterior.answer.low.exp();
     let last_confirmed =
-        history.judged_for(TrialPurpose::Confirm).map(|(finished, _)| finished.load).reduce(f64::min);
+        history.judged_for(TrialPurpose::Confirm).map(|(finished, _)| finished.trial.load).reduce(f64::min);
     let load = low.min(history.largest_passed()?).min(last_confirmed.unwrap_or(f64::INFINITY));
     Some(history.settings.kind.round_down(load))
 }
@@ -214,14 +214,14 @@ fn failed_thresholds(history: &History) -> Vec<FailedThreshold> {
         match found.iter_mut().find(|known| known.threshold == *threshold) {
             Some(known) => {
                 known.trials += 1;
-                if finished.load < known.smallest_load {
-                    (known.smallest_load, known.margin) = (finished.load, *margin);
+                if finished.trial.load < known.smallest_load {
+                    (known.smallest_load, known.margin) = (finished.trial.load, *margin);
                 }
             }
             None => found.push(FailedThreshold {
                 threshold: threshold.clone(),
                 trials: 1,
-                smallest_load: finished.load,
+                smallest_load: finished.trial.load,
                 margin: *margin,
             }),
         }

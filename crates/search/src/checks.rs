@@ -38,7 +38,7 @@ pub(crate) enum Checked {
 
 /// The p value of a falling pass rate.
 pub(crate) fn falling_p(history: &History) -> f64 {
-    p_value(&counts(history.judged().map(|(finished, passed)| (finished.load, passed))))
+    p_value(&counts(history.judged().map(|(finished, passed)| (finished.trial.load, passed))))
 }
 
 /// Whether a p value rules out a falling pass rate.
@@ -48,32 +48,36 @@ pub(crate) fn is_not_monotone(p: f64) -> bool {
 
 /// Looks for a failure at a load below one that passed, one of which is surprising.
 pub(crate) fn contradiction(history: &History, posterior: &Posterior) -> Checked {
-    let extreme =
-        |wanted: bool, is_better: fn(f64, f64) -> bool| {
-            history.judged().filter(|(_, passed)| *passed == wanted).map(|(finished, _)| finished).reduce(
-                |best: &FinishedTrial, next| if is_better(next.load, best.load) { next } else { best },
-            )
-        };
+    let extreme = |wanted: bool, is_better: fn(f64, f64) -> bool| {
+        history.judged().filter(|(_, passed)| *passed == wanted).map(|(finished, _)| finished).reduce(
+            |best: &FinishedTrial, next| {
+                if is_better(next.trial.load, best.trial.load) { next } else { best }
+            },
+        )
+    };
     let (Some(failed), Some(passed)) = (extreme(false, |a, b| a < b), extreme(true, |a, b| a > b)) else {
         return Checked::Falls;
     };
-    if failed.load >= passed.load {
+    if failed.trial.load >= passed.trial.load {
         return Checked::Falls;
     }
     let checks = history.judged_for(TrialPurpose::Check).count();
-    let pass_probability = |trial: &FinishedTrial| {
-        let share = history.share(trial);
-        posterior.mean(|curve| curve.pass_probability(trial.load.ln(), share))
+    let pass_probability = |finished: &FinishedTrial| {
+        let share = history.share(finished);
+        posterior.mean(|curve| curve.pass_probability(finished.trial.load.ln(), share))
     };
     let surprises = [(failed, 1.0 - pass_probability(failed)), (passed, pass_probability(passed))];
-    let trials_at = |load: f64| history.judged().filter(|(finished, _)| finished.load == load).count();
-    let repeat = |trial: &FinishedTrial| Checked::Repeat(history.trial(trial.load, 1.0, TrialPurpose::Check));
-    let is_new =
-        |(trial, p): &&(&FinishedTrial, f64)| *p < SURPRISING && trials_at(trial.load) < TRIALS_AT_SURPRISE;
+    let trials_at = |load: f64| history.judged().filter(|(finished, _)| finished.trial.load == load).count();
+    let repeat = |finished: &FinishedTrial| {
+        Checked::Repeat(history.trial(finished.trial.load, 1.0, TrialPurpose::Check))
+    };
+    let is_new = |(finished, p): &&(&FinishedTrial, f64)| {
+        *p < SURPRISING && trials_at(finished.trial.load) < TRIALS_AT_SURPRISE
+    };
     let surprise = surprises.iter().find(is_new);
-    let is_checked = history
-        .judged_for(TrialPurpose::Check)
-        .any(|(finished, _)| finished.load == failed.load || finished.load == passed.load);
+    let is_checked = history.judged_for(TrialPurpose::Check).any(|(finished, _)| {
+        finished.trial.load == failed.trial.load || finished.trial.load == passed.trial.load
+    });
     if surprise.is_none() && !is_checked {
         return Checked::Falls;
     }
@@ -84,16 +88,21 @@ pub(crate) fn contradiction(history: &History, posterior: &Posterior) -> Checked
     if checks >= CHECKS_MAX {
         return Checked::Falls;
     }
-    if let Some((trial, _)) = surprise {
-        return repeat(trial);
+    if let Some((finished, _)) = surprise {
+        return repeat(finished);
     }
-    let fewer = if trials_at(failed.load) <= trials_at(passed.load) { failed } else { passed };
-    if p < SUSPICIOUS && trials_at(fewer.load) < TRIALS_AT_SUSPECT { repeat(fewer) } else { Checked::Falls }
+    let fewer = if trials_at(failed.trial.load) <= trials_at(passed.trial.load) { failed } else { passed };
+    if p < SUSPICIOUS && trials_at(fewer.trial.load) < TRIALS_AT_SUSPECT {
+        repeat(fewer)
+    } else {
+        Checked::Falls
+    }
 }
 
 /// A short trial near the lower end of the range or far above the threshold, if there was none.
 pub(crate) fn far_trial(history: &History, threshold: f64) -> Option<NextTrial> {
-    let tried = |is_far: &dyn Fn(f64) -> bool| history.judged().any(|(finished, _)| is_far(finished.load));
+    let tried =
+        |is_far: &dyn Fn(f64) -> bool| history.judged().any(|(finished, _)| is_far(finished.trial.load));
     // The smallest load at which a short trial is not longer than a full one at the threshold.
     let length = &history.settings.length;
     let lowest = history.settings.lowest;
@@ -112,7 +121,7 @@ pub(crate) fn far_trial(history: &History, threshold: f64) -> Option<NextTrial> 
 
 /// A short trial between the largest load that failed and the upper end of the range, before nothing counts as passing.
 pub(crate) fn trial_above_failures(history: &History) -> Option<NextTrial> {
-    let largest = history.judged().map(|(finished, _)| finished.load).reduce(f64::max)?;
+    let largest = history.judged().map(|(finished, _)| finished.trial.load).reduce(f64::max)?;
     let has_checked = history.judged_for(TrialPurpose::Check).next().is_some();
     let load = history.possible((largest * history.highest()).sqrt());
     (!has_checked && load > FAR_ABOVE * largest).then(|| history.trial(load, 0.0, TrialPurpose::Check))

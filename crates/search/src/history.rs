@@ -52,7 +52,7 @@ impl History {
     pub(crate) fn observations(&self) -> Vec<Observation> {
         self.judged()
             .map(|(finished, passed)| Observation {
-                x: finished.load.ln(),
+                x: finished.trial.load.ln(),
                 share: self.share(finished),
                 passed,
             })
@@ -61,13 +61,13 @@ impl History {
 
     pub(crate) fn outcomes_from_above(&self) -> Vec<FromAbove> {
         self.judged_for(TrialPurpose::FromAbove)
-            .map(|(finished, passed)| FromAbove { x: finished.load.ln(), passed })
+            .map(|(finished, passed)| FromAbove { x: finished.trial.load.ln(), passed })
             .collect()
     }
 
     /// The length of a trial as a share of the full length.
     pub(crate) fn share(&self, finished: &FinishedTrial) -> f64 {
-        (finished.trial.seconds / self.settings.length.full_seconds_at(finished.load)).min(1.0)
+        (finished.trial.seconds / self.settings.length.full_seconds_at(finished.trial.load)).min(1.0)
     }
 
     /// Trials of full length with this outcome.
@@ -79,7 +79,7 @@ impl History {
 
     /// The largest load that a trial of full length passed. No answer is above it.
     pub(crate) fn largest_passed(&self) -> Option<f64> {
-        self.full_trials(true).map(|finished| finished.load).reduce(f64::max)
+        self.full_trials(true).map(|finished| finished.trial.load).reduce(f64::max)
     }
 
     pub(crate) fn has_outcome(&self, wanted: bool) -> bool {

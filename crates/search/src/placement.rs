@@ -36,8 +36,9 @@ pub(crate) fn search_trial(history: &History, posterior: &Posterior) -> NextTria
     let shortest = if is_late { LATE_SHARE } else { 0.0 };
     let share = (width / posterior.threshold_sd()).powi(2).clamp(shortest, 1.0);
     // At an end of the range, the uncertainty remains large. Trials of full length decide after the first one.
-    let decides =
-        |passed: bool| history.judged().any(|(finished, outcome)| finished.load == load && outcome == passed);
+    let decides = |passed: bool| {
+        history.judged().any(|(finished, outcome)| finished.trial.load == load && outcome == passed)
+    };
     let is_at_end = load >= history.highest() && wanted >= load && decides(true)
         || load <= history.settings.lowest && wanted <= load && decides(false);
     history.trial(load, if is_at_end { 1.0 } else { share }, TrialPurpose::Search)

@@ -62,8 +62,10 @@ pub struct Confirmation {
 
 /// The confirmation runs so far; `None` if there were none.
 pub(crate) fn confirmation(history: &History) -> Option<Confirmation> {
-    let runs: Vec<(f64, bool)> =
-        history.judged_for(TrialPurpose::Confirm).map(|(finished, passed)| (finished.load, passed)).collect();
+    let runs: Vec<(f64, bool)> = history
+        .judged_for(TrialPurpose::Confirm)
+        .map(|(finished, passed)| (finished.trial.load, passed))
+        .collect();
     let (load, _) = *runs.last()?;
     let wanted = planned(history, load).confirmations;
     let passed = runs.iter().rev().take_while(|(at, passed)| *passed && *at >= load).count() as u32;

@@ -88,10 +88,11 @@ impl Search {
         }
     }
 
-    /// Takes the outcome of the pending trial, and the load that was delivered.
+    /// Takes the outcome of the pending trial, and the load that was delivered. The outcome has to be void if less was delivered
+    /// than the caller tolerates.
     ///
     /// # Errors
-    /// No trial is pending, or it has another load.
+    /// No trial is pending, or the loads differ by more than 10 % although the outcome is not void.
     pub fn report(&mut self, load: f64, outcome: TrialOutcome) -> Result<(), ReportError> {
         let trial = self.pending.ok_or(ReportError::NoTrial)?;
         let is_void = matches!(outcome, TrialOutcome::Void(_));
@@ -99,8 +100,7 @@ impl Search {
         if !is_void && !is_near {
             return Err(ReportError::OtherLoad { load, wanted: trial.load });
         }
-        let load = if is_void { trial.load } else { load };
-        self.history.trials.push(FinishedTrial { load, trial, outcome });
+        self.history.trials.push(FinishedTrial { trial, outcome });
         self.pending = None;
         Ok(())
     }
@@ -301,7 +301,7 @@ impl TryFrom<StoredSearch> for Search {
             let overload = trial.overload.is_none_or(|one| is_positive(one.load) && is_positive(one.seconds));
             overload && is_positive(trial.load) && is_positive(trial.seconds)
         };
-        let are_valid = trials.iter().all(|one| is_positive(one.load) && is_valid(&one.trial));
+        let are_valid = trials.iter().all(|finished| is_valid(&finished.trial));
         if !are_valid || !pending.as_ref().is_none_or(is_valid) {
             return Err(StoredSearchError::Trial);
         }

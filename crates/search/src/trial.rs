@@ -88,9 +88,7 @@ pub enum TrialOutcome {
 /// A finished trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FinishedTrial {
-    /// The load that was delivered.
-    pub load: f64,
-    /// The trial that was asked for.
+    /// The trial that was asked for. It counts with its load, because the delivered number of arrivals is random.
     pub trial: NextTrial,
     /// Its outcome.
     pub outcome: TrialOutcome,
