@@ -21,6 +21,9 @@ const SUPPORT_DISTANCE: f64 = 2.0;
 const LATE: f64 = 0.4;
 const LATE_SHARE: f64 = 0.5;
 
+/// Trials of full length before an answer is precise.
+const FULL_TRIALS: usize = 6;
+
 /// The next trial of the search.
 ///
 /// Far from the threshold, a short trial has the same outcome as a long one. Its length is the full one when the uncertainty of
@@ -44,22 +47,21 @@ pub(crate) fn search_trial(history: &History, posterior: &Posterior) -> NextTria
     history.trial(load, if is_at_end { 1.0 } else { share }, TrialPurpose::Search)
 }
 
-/// A trial of full length if there was none that failed, or none that passed at the answer or above: short trials may pass
-/// before queues have built up.
+/// A trial of full length if there were few, none that failed, or none that passed at the answer or above: short trials may pass
+/// before queues have built up, and the first precise answer may be so by chance.
 pub(crate) fn missing_full_trial(history: &History, posterior: &Posterior) -> Option<NextTrial> {
-    let answer = posterior.answer.low.exp();
-    let has_passed =
-        history.largest_passed().is_some_and(|load| load >= history.settings.kind.round_down(answer));
-    let side = if !has_passed {
-        -DISTANCE
-    } else if history.full_trials(false).next().is_none() {
-        DISTANCE
-    } else {
-        return None;
+    let answer = history.settings.kind.round_down(posterior.answer.low.exp());
+    let has_passed = history.largest_passed().is_some_and(|load| load >= answer);
+    let (passes, failures) = (history.full_trials(true).count(), history.full_trials(false).count());
+    let side = match (has_passed, failures) {
+        (false, _) => -DISTANCE,
+        (true, 0) => DISTANCE,
+        _ if passes + failures >= FULL_TRIALS => return None,
+        _ if passes <= failures => -DISTANCE,
+        _ => DISTANCE,
     };
-    let width = posterior.width;
-    let median = posterior.threshold.median;
-    Some(history.trial(history.possible((median + side * width).exp()), 1.0, TrialPurpose::Search))
+    let load = history.possible((posterior.threshold.median + side * posterior.width).exp());
+    Some(history.trial(load, 1.0, TrialPurpose::Search))
 }
 
 /// A trial of full length that probably passes, if none passed at the lower end of the answer or above: no answer is above a load
