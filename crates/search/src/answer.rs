@@ -179,7 +179,7 @@ pub(crate) fn report(history: &History, end: Option<SearchEnd>) -> SearchReport 
         end,
         largest_load,
         interval: interval(posterior.answer),
-        half_pass: interval(posterior.threshold),
+        half_pass: interval(posterior.half_pass),
         width: (has_passes && has_failures).then(|| width(&posterior, history.settings.precision)),
         failed_thresholds: failed_thresholds(history),
         confirmation: confirmation(history),

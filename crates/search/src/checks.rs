@@ -1,4 +1,4 @@
-//! Checks whether the pass rate falls with the load: trials far from the threshold, and repetitions of surprising outcomes.
+//! Checks whether the pass rate falls with the load: trials far from the half-pass load, and repetitions of surprising outcomes.
 
 use crate::history::History;
 use crate::monotone::{counts, p_value};
@@ -19,7 +19,7 @@ const TRIALS_AT_SURPRISE: usize = 3;
 const TRIALS_AT_SUSPECT: usize = 7;
 const CHECKS_MAX: usize = 14;
 
-/// Factors from the lower end of the range and from the threshold, up to which a load counts as near the end, and from which it
+/// Factors from the lower end of the range and from the half-pass load, up to which a load counts as near the end, and from which it
 /// counts as far above. The check above is at a still higher load.
 const NEAR_END: f64 = 1.5;
 const FAR_ABOVE: f64 = 1.5;
@@ -99,21 +99,21 @@ pub(crate) fn contradiction(history: &History, posterior: &Posterior) -> Checked
     }
 }
 
-/// A short trial near the lower end of the range or far above the threshold, if there was none.
-pub(crate) fn far_trial(history: &History, threshold: f64) -> Option<NextTrial> {
+/// A short trial near the lower end of the range or far above the half-pass load, if there was none.
+pub(crate) fn far_trial(history: &History, half_pass: f64) -> Option<NextTrial> {
     let tried =
         |is_far: &dyn Fn(f64) -> bool| history.judged().any(|(finished, _)| is_far(finished.trial.load));
-    // The smallest load at which a short trial is not longer than a full one at the threshold.
+    // The smallest load at which a short trial is not longer than a full one at the half-pass load.
     let length = &history.settings.length;
     let lowest = history.settings.lowest;
-    let slowdown = length.shortest_seconds_at(lowest) / length.full_seconds_at(threshold);
+    let slowdown = length.shortest_seconds_at(lowest) / length.full_seconds_at(half_pass);
     let low = history.possible(lowest * slowdown.max(1.0));
-    if low * NEAR_END < threshold / NEAR_END && !tried(&|load| load <= low * NEAR_END) {
+    if low * NEAR_END < half_pass / NEAR_END && !tried(&|load| load <= low * NEAR_END) {
         return Some(history.trial(low, 0.0, TrialPurpose::Check));
     }
-    let high = threshold * FAR_ABOVE;
+    let high = half_pass * FAR_ABOVE;
     if high < history.highest() && !tried(&|load| load >= high) {
-        let load = history.possible(threshold * CHECK_ABOVE);
+        let load = history.possible(half_pass * CHECK_ABOVE);
         return (load >= high).then(|| history.trial(load, 0.0, TrialPurpose::Check));
     }
     None

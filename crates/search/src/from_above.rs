@@ -1,8 +1,8 @@
-//! Hysteresis: how far the threshold falls if the load comes from above.
+//! Hysteresis: how far the half-pass load falls if the load comes from above.
 
 use crate::posterior::{Posterior, Quantiles, TAIL};
 
-/// The shift of the threshold: from a rise by a factor of 1.5 to a fall by a factor of 3.
+/// The shift of the half-pass load: from a rise by a factor of 1.5 to a fall by a factor of 3.
 const SHIFT_MIN: f64 = -0.405;
 const SHIFT_MAX: f64 = 1.099;
 const SHIFTS: usize = 151;
@@ -22,7 +22,7 @@ pub(crate) struct FromAbove {
     pub passed: bool,
 }
 
-/// The median and the interval of 95 % of the fall of the threshold: the logarithm of the threshold of trials that start at
+/// The median and the interval of 95 % of the fall of the half-pass load: the logarithm of the half-pass load of trials that start at
 /// rest minus that of trials from above. It includes the uncertainty of the pass curve.
 pub(crate) fn shift(posterior: &Posterior, outcomes: &[FromAbove]) -> Quantiles {
     let mut weights = vec![0.0; SHIFTS];

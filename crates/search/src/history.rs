@@ -11,7 +11,7 @@ pub(crate) const VOIDS_IN_ROW: usize = 3;
 /// A trial with this share of the full length counts as one of full length.
 const FULL_SHARE: f64 = 0.9;
 
-/// The threshold is searched up to this factor beyond both ends of the range.
+/// The half-pass load is searched up to this factor beyond both ends of the range.
 const BEYOND: f64 = 4.0;
 
 /// The settings of a search and its finished trials.
@@ -22,7 +22,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// The prior distribution of the threshold.
+    /// The prior distribution of the half-pass load.
     pub(crate) fn prior(&self) -> Prior {
         let (low, high) = ((self.settings.lowest / BEYOND).ln(), (self.settings.highest * BEYOND).ln());
         let guess =

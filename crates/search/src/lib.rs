@@ -3,9 +3,9 @@
 //! [`Search`] asks for trials ([`Search::next_step`]), takes their outcomes ([`Search::report`]), and returns the largest load with
 //! at least 95 % passes ([`Search::result`]):
 //!
-//! - the probability to pass is a logistic function of the logarithm of the load; its threshold and its width have a posterior
-//!   distribution on a grid;
-//! - trials are short while the threshold is uncertain, and have the full length when its uncertainty has fallen to the width;
+//! - the probability to pass is a logistic function of the logarithm of the load. The half-pass load, at which half of the trials
+//!   pass, and the width of the curve have a posterior distribution on a grid;
+//! - trials are short while the half-pass load is uncertain, and have the full length when its uncertainty has fallen to the width;
 //! - the answer is the lower end of the interval of the largest load, and never above a load that passed. Confirmation runs
 //!   and trials that approach their load from above follow;
 //! - if higher loads pass more often than lower ones, there is no answer.

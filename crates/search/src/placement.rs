@@ -4,7 +4,7 @@ use crate::history::History;
 use crate::posterior::Posterior;
 use crate::trial::{NextTrial, TrialPurpose};
 
-/// Trials at the median of the threshold; later ones are beside it, to learn the width.
+/// Trials at the median of the half-pass load; later ones are beside it, to learn the width.
 const TRIALS_AT_MEDIAN: usize = 5;
 
 /// The distance from the median in widths.
@@ -26,18 +26,18 @@ const FULL_TRIALS: usize = 6;
 
 /// The next trial of the search.
 ///
-/// Far from the threshold, a short trial has the same outcome as a long one. Its length is the full one when the uncertainty of
-/// the threshold has fallen to the width.
+/// Far from the half-pass load, a short trial has the same outcome as a long one. Its length is the full one when the uncertainty of
+/// the half-pass load has fallen to the width.
 pub(crate) fn search_trial(history: &History, posterior: &Posterior) -> NextTrial {
     let trials = history.judged_for(TrialPurpose::Search).count();
     let width = posterior.width;
     let side = if trials < TRIALS_AT_MEDIAN { 0.0 } else { PLACES[trials % PLACES.len()] };
-    let median = posterior.threshold.median;
+    let median = posterior.half_pass.median;
     let wanted = (median + side * width).exp();
     let load = history.possible(wanted);
     let is_late = history.spent_seconds() > LATE * history.settings.budget_seconds;
     let shortest = if is_late { LATE_SHARE } else { 0.0 };
-    let share = (width / posterior.threshold_sd()).powi(2).clamp(shortest, 1.0);
+    let share = (width / posterior.half_pass_sd()).powi(2).clamp(shortest, 1.0);
     // At an end of the range, the uncertainty remains large. Trials of full length decide after the first one.
     let decides = |passed: bool| {
         history.judged().any(|(finished, outcome)| finished.trial.load == load && outcome == passed)
@@ -60,7 +60,7 @@ pub(crate) fn missing_full_trial(history: &History, posterior: &Posterior) -> Op
         _ if passes <= failures => -DISTANCE,
         _ => DISTANCE,
     };
-    let load = history.possible((posterior.threshold.median + side * posterior.width).exp());
+    let load = history.possible((posterior.half_pass.median + side * posterior.width).exp());
     Some(history.trial(load, 1.0, TrialPurpose::Search))
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn supporting_trial(
     let low = history.settings.kind.round_down(posterior.answer.low.exp());
     let is_supported = history.largest_passed().is_some_and(|passed| passed >= low);
     let is_possible = (history.settings.lowest..=history.highest()).contains(&low);
-    let wanted = (posterior.threshold.median - SUPPORT_DISTANCE * posterior.width).exp();
+    let wanted = (posterior.half_pass.median - SUPPORT_DISTANCE * posterior.width).exp();
     let load = history.possible(wanted.max(low));
     (!is_supported && is_possible).then(|| history.trial(load, 1.0, purpose))
 }

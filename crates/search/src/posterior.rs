@@ -1,20 +1,22 @@
 //! The posterior distribution of the pass curve: the probability that a trial passes, over the logarithm of the load.
 //!
-//! The curve is logistic: P(pass) = λ + (1 − 2λ) / (1 + exp((x − threshold) / width)), with x = ln(load) and a small share λ of
-//! outcomes that have nothing to do with the load. Shorter trials have a larger width: either it grows with the root of the
-//! ratio of lengths, as sampling errors do, or it stays the same, as the variation between runs does. Both are weighed.
+//! The curve is logistic: P(pass) = λ + (1 − 2λ) / (1 + exp((x − m) / width)). Here x is the logarithm of the load, m that of the
+//! half-pass load, at which half of the trials pass, and λ a small share of outcomes that have nothing to do with the load.
+//!
+//! Shorter trials have a larger width: either it grows with the root of the ratio of lengths, as sampling errors do, or it stays
+//! the same, as the variation between runs does. Both are weighed.
 
 /// Share of outcomes in each direction that do not depend on the load.
 const LAPSE: f64 = 0.005;
 
-/// Distance from the threshold, in widths, of the load that passes with a probability of 95 %: the logit of
+/// Distance from the half-pass load, in widths, of the load that passes with a probability of 95 %: the logit of
 /// (0.95 − λ) / (1 − 2λ).
 const ANSWER_DISTANCE: f64 = 3.044_522_437_723_423;
 
 /// The probability of each tail outside an interval.
 pub(crate) const TAIL: f64 = 0.025;
 
-/// Distance from the threshold, in widths, of the loads with 10 % and 90 %, without lapses.
+/// Distance from the half-pass load, in widths, of the loads with 10 % and 90 %, without lapses.
 pub(crate) const TENTH_DISTANCE: f64 = 2.197_224_577_336_219;
 
 /// The widths of the grid.
@@ -31,26 +33,26 @@ const WIDTH_SD: f64 = 1.0;
 /// wrong growth leads to an answer that is too high, so that no growth has the larger probability.
 const GROWTHS: [(f64, f64); 2] = [(0.0, 0.75), (0.5, 0.25)];
 
-/// Thresholds of one width, evenly over the part of the range with weight: fewer with more trials, which narrow the part. Their
+/// Half-pass loads of one width, evenly over the part of the range with weight: fewer with more trials, which narrow the part. Their
 /// number times that of different trials.
-const THRESHOLDS: std::ops::RangeInclusive<usize> = 40..=160;
-const THRESHOLDS_AND_TRIALS: usize = 480;
+const POINTS: std::ops::RangeInclusive<usize> = 40..=160;
+const POINTS_AND_TRIALS: usize = 480;
 
-/// Additional thresholds around a guess, and their distance from it in standard errors.
+/// Additional half-pass loads around a guess, and their distance from it in standard errors.
 const AROUND_GUESS: usize = 24;
 const GUESS_DISTANCE: f64 = 6.0;
 
-/// The thresholds of a width are narrowed at most this many times, to the part within this difference of the logarithm.
+/// The half-pass loads of a width are narrowed at most this many times, to the part within this difference of the logarithm.
 const ZOOMS: usize = 10;
 const LOG_WEIGHT_RANGE: f64 = 16.0;
 
 /// Curves with less weight than this share of the largest one are dropped.
 const WEIGHT_MIN: f64 = 1e-8;
 
-/// Widths below this share of the distance of neighbouring thresholds are raised to it, so that nothing between them is missed.
+/// Widths below this share of the distance of neighbouring half-pass loads are raised to it, so that nothing between them is missed.
 const SMOOTHING: f64 = 0.4;
 
-/// Below this distance from the threshold, in widths, the curve is computed; beyond, it has its limit.
+/// Below this distance from the half-pass load, in widths, the curve is computed; beyond, it has its limit.
 const DISTANCE_MAX: f64 = 16.0;
 
 /// Share of the prior that is spread evenly over the range if there is a guess.
@@ -67,10 +69,10 @@ pub(crate) struct Observation {
     pub passed: bool,
 }
 
-/// The prior distribution of the threshold.
+/// The prior distribution of the half-pass load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Prior {
-    /// Smallest and largest logarithm of the threshold.
+    /// Smallest and largest logarithm of the half-pass load.
     pub low: f64,
     pub high: f64,
     /// Logarithm of a guess, and its standard error.
@@ -79,10 +81,10 @@ pub(crate) struct Prior {
 
 impl Prior {
     /// The density, up to a factor: a constant, plus a peak with the tails of Student's t with 3 degrees of freedom.
-    fn density(&self, threshold: f64) -> f64 {
+    fn density(&self, half_pass: f64) -> f64 {
         let even = 1.0 / (self.high - self.low);
         let Some((center, scale)) = self.guess else { return even };
-        let t = (threshold - center) / scale;
+        let t = (half_pass - center) / scale;
         let peak = 2.0 / (std::f64::consts::PI * 3.0_f64.sqrt() * (1.0 + t * t / 3.0).powi(2) * scale);
         EVEN_SHARE * even + (1.0 - EVEN_SHARE) * peak
     }
@@ -99,7 +101,7 @@ pub(crate) struct Quantiles {
 /// A possible pass curve with its weight.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Curve {
-    pub threshold: f64,
+    pub half_pass: f64,
     pub width: f64,
     growth: f64,
     pub weight: f64,
@@ -108,12 +110,12 @@ pub(crate) struct Curve {
 impl Curve {
     /// Logarithm of the largest load that passes with a probability of at least 95 %.
     pub(crate) fn answer(&self) -> f64 {
-        self.threshold - ANSWER_DISTANCE * self.width
+        self.half_pass - ANSWER_DISTANCE * self.width
     }
 
     /// The probability that a trial of this share of the full length passes.
     pub(crate) fn pass_probability(&self, x: f64, share: f64) -> f64 {
-        curve((x - self.threshold) / width_of(self.width, self.growth, share))
+        curve((x - self.half_pass) / width_of(self.width, self.growth, share))
     }
 }
 
@@ -136,8 +138,8 @@ fn curve(distance: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub(crate) struct Posterior {
     curves: Vec<Curve>,
-    /// The threshold.
-    pub threshold: Quantiles,
+    /// The half-pass load.
+    pub half_pass: Quantiles,
     /// The logarithm of the largest load that passes with a probability of at least 95 %.
     pub answer: Quantiles,
     /// The expected width.
@@ -155,13 +157,13 @@ impl Posterior {
     pub(crate) fn new(prior: &Prior, observations: &[Observation]) -> Posterior {
         let groups = grouped(observations);
         let ratio = (WIDTH_MAX / WIDTH_MIN).powf(1.0 / (WIDTHS - 1) as f64);
-        let mut curves = Vec::with_capacity(GROWTHS.len() * WIDTHS * (THRESHOLDS.start() + AROUND_GUESS));
+        let mut curves = Vec::with_capacity(GROWTHS.len() * WIDTHS * (POINTS.start() + AROUND_GUESS));
         for (growth, probability) in GROWTHS {
             for width in (0..WIDTHS).map(|at| WIDTH_MIN * ratio.powi(at as i32)) {
                 let log_prior = (probability * width_prior(width, ratio)).ln();
-                let of_width = thresholds(prior, &groups, growth, width);
+                let of_width = points_of_width(prior, &groups, growth, width);
                 curves.extend(of_width.iter().map(|point| Curve {
-                    threshold: point.threshold,
+                    half_pass: point.half_pass,
                     width,
                     growth,
                     weight: point.log_weight + log_prior,
@@ -178,9 +180,9 @@ impl Posterior {
             curve.weight /= total;
         }
         let width = curves.iter().map(|curve| curve.weight * curve.width).sum();
-        let threshold = quantiles(&curves, |curve| curve.threshold);
+        let half_pass = quantiles(&curves, |curve| curve.half_pass);
         let answer = quantiles(&curves, Curve::answer);
-        Posterior { curves, threshold, answer, width }
+        Posterior { curves, half_pass, answer, width }
     }
 
     /// The possible curves.
@@ -193,10 +195,10 @@ impl Posterior {
         self.curves.iter().map(|curve| curve.weight * of(curve)).sum()
     }
 
-    /// The standard deviation of the threshold.
-    pub(crate) fn threshold_sd(&self) -> f64 {
-        let mean = self.mean(|curve| curve.threshold);
-        self.mean(|curve| (curve.threshold - mean).powi(2)).sqrt()
+    /// The standard deviation of the half-pass load.
+    pub(crate) fn half_pass_sd(&self) -> f64 {
+        let mean = self.mean(|curve| curve.half_pass);
+        self.mean(|curve| (curve.half_pass - mean).powi(2)).sqrt()
     }
 
     /// The quantiles of a quantity.
@@ -251,18 +253,18 @@ fn grouped(observations: &[Observation]) -> Vec<Group> {
     groups
 }
 
-/// A threshold with the logarithm of its weight.
+/// A half-pass load with the logarithm of its weight.
 #[derive(Debug, Clone, Copy)]
 struct Point {
-    threshold: f64,
+    half_pass: f64,
     log_weight: f64,
 }
 
-/// The thresholds of one width with their weights. They narrow to the part of the range that has weight.
-fn thresholds(prior: &Prior, groups: &[Group], growth: f64, width: f64) -> Vec<Point> {
+/// The half-pass loads of one width with their weights. They narrow to the part of the range that has weight.
+fn points_of_width(prior: &Prior, groups: &[Group], growth: f64, width: f64) -> Vec<Point> {
     let widths: Vec<f64> =
         groups.iter().map(|group| width_of(width, growth, group.observation.share)).collect();
-    let count = (THRESHOLDS_AND_TRIALS / groups.len().max(1)).clamp(*THRESHOLDS.start(), *THRESHOLDS.end());
+    let count = (POINTS_AND_TRIALS / groups.len().max(1)).clamp(*POINTS.start(), *POINTS.end());
     let (mut low, mut high) = (prior.low, prior.high);
     let mut zooms = 0;
     loop {
@@ -271,7 +273,7 @@ fn thresholds(prior: &Prior, groups: &[Group], growth: f64, width: f64) -> Vec<P
         let has_weight = |point: &Point| point.log_weight > highest - LOG_WEIGHT_RANGE;
         let first = points.iter().position(has_weight).unwrap_or(0).saturating_sub(1);
         let last = (points.iter().rposition(has_weight).unwrap_or(0) + 1).min(points.len() - 1);
-        let (inner_low, inner_high) = (points[first].threshold, points[last].threshold);
+        let (inner_low, inner_high) = (points[first].half_pass, points[last].half_pass);
         if inner_high - inner_low > 0.7 * (high - low) || zooms == ZOOMS {
             return points;
         }
@@ -280,7 +282,7 @@ fn thresholds(prior: &Prior, groups: &[Group], growth: f64, width: f64) -> Vec<P
     }
 }
 
-/// Thresholds over a part of the range: evenly, and more densely around a guess.
+/// Half-pass loads over a part of the range: evenly, and more densely around a guess.
 fn spread(prior: &Prior, count: usize, low: f64, high: f64) -> Vec<f64> {
     let step = (high - low) / (count - 1) as f64;
     let mut points: Vec<f64> = (0..count).map(|at| low + step * at as f64).collect();
@@ -298,22 +300,22 @@ fn spread(prior: &Prior, count: usize, low: f64, high: f64) -> Vec<f64> {
 fn weigh(prior: &Prior, groups: &[Group], widths: &[f64], points: &[f64]) -> Vec<Point> {
     let mut inverse_widths = vec![0.0; widths.len()];
     let weigh_one = |at: usize| {
-        let threshold = points[at];
+        let half_pass = points[at];
         let cell = (points[(at + 1).min(points.len() - 1)] - points[at.saturating_sub(1)]) / 2.0;
         for (inverse, width) in inverse_widths.iter_mut().zip(widths) {
             *inverse = 1.0 / width.max(SMOOTHING * cell);
         }
-        let log_prior = (prior.density(threshold) * cell).ln();
-        Point { threshold, log_weight: log_prior + log_likelihood(groups, &inverse_widths, threshold) }
+        let log_prior = (prior.density(half_pass) * cell).ln();
+        Point { half_pass, log_weight: log_prior + log_likelihood(groups, &inverse_widths, half_pass) }
     };
     (0..points.len()).map(weigh_one).collect()
 }
 
 /// Multiplies the probabilities, and takes logarithms only before the product becomes too small.
-fn log_likelihood(groups: &[Group], inverse_widths: &[f64], threshold: f64) -> f64 {
+fn log_likelihood(groups: &[Group], inverse_widths: &[f64], half_pass: f64) -> f64 {
     let (mut log, mut product) = (0.0, 1.0_f64);
     for (group, inverse_width) in groups.iter().zip(inverse_widths) {
-        let passes = curve((group.observation.x - threshold) * inverse_width);
+        let passes = curve((group.observation.x - half_pass) * inverse_width);
         let probability = if group.observation.passed { passes } else { 1.0 - passes };
         product *= if group.count == 1 { probability } else { probability.powi(group.count) };
         if product < 1e-200 {
@@ -339,7 +341,7 @@ mod tests {
 
     #[test]
     fn the_answer_has_the_probability_to_pass() {
-        let curve = Curve { threshold: 3.0, width: 0.1, growth: 0.5, weight: 1.0 };
+        let curve = Curve { half_pass: 3.0, width: 0.1, growth: 0.5, weight: 1.0 };
         assert!((curve.pass_probability(curve.answer(), 1.0) - 0.95).abs() < 1e-12);
         let tenth = curve.pass_probability(3.0 + TENTH_DISTANCE * 0.1, 1.0);
         assert!((tenth - (LAPSE + (1.0 - 2.0 * LAPSE) * 0.1)).abs() < 1e-12, "{tenth}");
@@ -349,17 +351,17 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_narrow_the_threshold_at_any_scale() {
+    fn outcomes_narrow_the_half_pass_load_at_any_scale() {
         let prior = Posterior::new(&RANGE, &[]);
-        assert!((prior.quantiles(|curve| curve.threshold).median - 5.0).abs() < 0.05);
+        assert!((prior.quantiles(|curve| curve.half_pass).median - 5.0).abs() < 0.05);
         let bracketed = Posterior::new(&RANGE, &observed(&[(100.0, true), (200.0, false)].repeat(2)));
-        let found = bracketed.quantiles(|curve| curve.threshold);
+        let found = bracketed.quantiles(|curve| curve.half_pass);
         assert!(found.low > 90.0_f64.ln() && found.high < 220.0_f64.ln(), "{found:?}");
         // 12 trials on each side of a narrow gap.
         let mut outcomes = vec![(497.0, true); 12];
         outcomes.extend([(503.0, false); 12]);
         let narrow = Posterior::new(&RANGE, &observed(&outcomes));
-        let found = narrow.quantiles(|curve| curve.threshold.exp());
+        let found = narrow.quantiles(|curve| curve.half_pass.exp());
         assert!(found.low > 494.0 && found.high < 506.0, "{found:?}");
     }
 
@@ -376,10 +378,10 @@ mod tests {
     #[test]
     fn a_wrong_guess_is_overruled() {
         let prior = Prior { guess: Some((3.0, 0.1)), ..RANGE };
-        let guessed = Posterior::new(&prior, &[]).quantiles(|curve| curve.threshold);
+        let guessed = Posterior::new(&prior, &[]).quantiles(|curve| curve.half_pass);
         assert!((guessed.median - 3.0).abs() < 0.05, "{guessed:?}");
         let outcomes = observed(&[(20.0, true), (500.0, true), (700.0, true), (2_000.0, false)]);
-        let found = Posterior::new(&prior, &outcomes).quantiles(|curve| curve.threshold.exp());
+        let found = Posterior::new(&prior, &outcomes).quantiles(|curve| curve.half_pass.exp());
         assert!(found.low > 600.0 && found.high < 2_100.0, "{found:?}");
     }
 

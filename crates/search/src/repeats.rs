@@ -14,7 +14,7 @@ const FROM_ABOVE_SHARE: f64 = 0.2;
 /// The length of an overload as a share of the full length of a trial.
 const OVERLOAD_SHARE: f64 = 0.5;
 
-/// The overload: this many widths above the threshold, where 1 % of the trials pass, and at least this factor.
+/// The overload: this many widths above the half-pass load, where 1 % of the trials pass, and at least this factor.
 const OVERLOAD_DISTANCE: f64 = 4.6;
 const OVERLOAD_FACTOR: f64 = 1.2;
 
@@ -88,12 +88,12 @@ pub(crate) fn confirmation_run(history: &History, answer: f64) -> Option<NextTri
     (missing > 0 && history.remaining_seconds() >= f64::from(missing) * trial.seconds).then_some(trial)
 }
 
-/// How the threshold differs if the load comes from above.
+/// How the half-pass load differs if the load comes from above.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Hysteresis {
     /// Number of trials.
     pub trials: u32,
-    /// The threshold from above divided by that from rest, minus 1: median, such as −0.1 for a threshold that is 10 % lower.
+    /// The half-pass load from above divided by that from rest, minus 1: median, such as −0.1 for a half-pass load that is 10 % lower.
     pub difference: f64,
     /// Lower end of its interval of 95 %.
     pub low: f64,
@@ -114,7 +114,7 @@ pub(crate) fn hysteresis(history: &History, posterior: &Posterior) -> Option<Hys
     })
 }
 
-/// The next trial from above: at the answer first, then at the median of the threshold from above. `None` if there were enough,
+/// The next trial from above: at the answer first, then at the median of the half-pass load from above. `None` if there were enough,
 /// the budget does not suffice, or the range has no overload.
 pub(crate) fn from_above_trial(history: &History, posterior: &Posterior, answer: f64) -> Option<NextTrial> {
     let outcomes = history.outcomes_from_above();
@@ -122,15 +122,15 @@ pub(crate) fn from_above_trial(history: &History, posterior: &Posterior, answer:
         return None;
     }
     let width = posterior.width;
-    let threshold = posterior.threshold;
-    let wanted = (threshold.high + OVERLOAD_DISTANCE * width).max(threshold.median + OVERLOAD_FACTOR.ln());
+    let half_pass = posterior.half_pass;
+    let wanted = (half_pass.high + OVERLOAD_DISTANCE * width).max(half_pass.median + OVERLOAD_FACTOR.ln());
     let overload = history.possible(wanted.exp());
-    if overload.ln() <= threshold.high {
+    if overload.ln() <= half_pass.high {
         return None;
     }
     let load = match outcomes.len() {
         0 => answer,
-        _ => history.possible((threshold.median - shift(posterior, &outcomes).median).exp()),
+        _ => history.possible((half_pass.median - shift(posterior, &outcomes).median).exp()),
     };
     let trial = history.trial(load, 1.0, TrialPurpose::FromAbove);
     let overload = Overload { load: overload, seconds: (OVERLOAD_SHARE * trial.seconds).ceil() };

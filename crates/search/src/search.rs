@@ -24,7 +24,7 @@ const SPOILED_IN_ROW: usize = 5;
 /// The lengths of full trials that remain when the answer needs its support.
 const LAST_TRIALS: f64 = 2.0;
 
-/// Loads far from the threshold are tried when its standard deviation is below this value, if the time of so many full trials
+/// Loads far from the half-pass load are tried when its standard deviation is below this value, if the time of so many full trials
 /// remains.
 const CHECKED_SD: f64 = 0.1;
 const CHECKED_TRIALS: f64 = 5.0;
@@ -173,8 +173,8 @@ impl Search {
         if history.trials.len() >= TRIALS_MAX {
             return Err(SearchEnd::TooManyTrials);
         }
-        let threshold = posterior.threshold.median.exp();
-        let plan = planned(history, history.possible(threshold));
+        let half_pass = posterior.half_pass.median.exp();
+        let plan = planned(history, history.possible(half_pass));
         let remaining = history.remaining_seconds() - plan.seconds;
         let affordable = |trial: NextTrial| within(history, trial, remaining).ok_or(SearchEnd::BudgetSpent);
         match contradiction(history, posterior) {
@@ -188,10 +188,10 @@ impl Search {
                 .flatten();
             return above.and_then(|trial| within(history, trial, remaining)).ok_or(end);
         }
-        let full = history.settings.length.full_seconds_at(threshold);
+        let full = history.settings.length.full_seconds_at(half_pass);
         let is_precise = self.is_precise(posterior);
-        let is_narrow = posterior.threshold_sd() < CHECKED_SD && remaining >= CHECKED_TRIALS * full;
-        if let Some(trial) = far_trial(history, threshold).filter(|_| is_precise || is_narrow)
+        let is_narrow = posterior.half_pass_sd() < CHECKED_SD && remaining >= CHECKED_TRIALS * full;
+        if let Some(trial) = far_trial(history, half_pass).filter(|_| is_precise || is_narrow)
             && let Some(trial) = within(history, trial, remaining)
         {
             return Ok(trial);

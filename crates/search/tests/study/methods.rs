@@ -37,7 +37,7 @@ pub struct Case<'a> {
 impl Case<'_> {
     pub fn new(system: &System, seed: u64, has_guess: bool) -> Case<'_> {
         let mut chance = Chance::new(seed);
-        // From 1 to 16, so that doubling meets the threshold anywhere.
+        // From 1 to 16, so that doubling meets the half-pass load anywhere.
         let lowest = (4.0 * chance.uniform()).exp2();
         let guess = has_guess.then(|| system.half_pass * (GUESS_ERROR * chance.normal()).exp());
         Case { system, lowest, guess, chance }

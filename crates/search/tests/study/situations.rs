@@ -18,9 +18,9 @@ pub struct Situation {
 }
 
 /// A curve of ± 4 % around a load.
-fn curve(chance: &mut Chance, load: f64, threshold: f64) -> bool {
+fn curve(chance: &mut Chance, load: f64, half_pass: f64) -> bool {
     let share = chance.uniform();
-    (load / threshold).ln() + 0.04 / 2.197 * (share / (1.0 - share)).ln() <= 0.0
+    (load / half_pass).ln() + 0.04 / 2.197 * (share / (1.0 - share)).ln() <= 0.0
 }
 
 fn outcome(passed: bool) -> TrialOutcome {
@@ -63,21 +63,21 @@ const ORDINARY: Situation = Situation {
 pub const SITUATIONS: &[Situation] = &[
     Situation { name: "curve ± 4 %", ..ORDINARY },
     Situation {
-        name: "everything passes: threshold 30 % above the range",
+        name: "everything passes: half-pass load 30 % above the range",
         right: "at least the upper end",
         highest: 300.0,
         is_right: |report| report.largest_load == LargestLoad::AtLeast { load: 300.0 },
         ..ORDINARY
     },
     Situation {
-        name: "nothing passes: threshold 30 % below the range",
+        name: "nothing passes: half-pass load 30 % below the range",
         right: "no load",
         lowest: 520.0,
         is_right: |report| matches!(report.largest_load, LargestLoad::Unavailable { .. }),
         ..ORDINARY
     },
     Situation {
-        name: "range far off: threshold a hundredth of its lower end",
+        name: "range far off: half-pass load a hundredth of its lower end",
         right: "no load",
         lowest: 40_000.0,
         highest: 4_000_000.0,
@@ -99,8 +99,8 @@ pub const SITUATIONS: &[Situation] = &[
         ..ORDINARY
     },
     Situation {
-        name: "5 % of the trials below the threshold fail by chance",
-        right: "load found below the threshold",
+        name: "5 % of the trials below the half-pass load fail by chance",
+        right: "load found below the half-pass load",
         outcome: |chance, trial| outcome(chance.uniform() > 0.05 && curve(chance, trial.load, 400.0)),
         is_right: |report| load_of(report).is_some_and(|load| load <= 400.0),
         ..ORDINARY
@@ -123,11 +123,11 @@ pub const SITUATIONS: &[Situation] = &[
         ..ORDINARY
     },
     Situation {
-        name: "threshold from above 20 % lower",
+        name: "half-pass load from above 20 % lower",
         right: "the interval is below 0 and contains −20 %",
         outcome: |chance, trial| {
-            let threshold = if trial.overload.is_some() { 320.0 } else { 400.0 };
-            outcome(curve(chance, trial.load, threshold))
+            let half_pass = if trial.overload.is_some() { 320.0 } else { 400.0 };
+            outcome(curve(chance, trial.load, half_pass))
         },
         is_right: |report| hysteresis(report, |low, high| low <= -0.2 && (-0.2..0.0).contains(&high)),
         ..ORDINARY

@@ -47,10 +47,10 @@ pub struct System {
 
 const HALF_PASS: f64 = 400.0;
 
-/// Distance of the loads with 10 % and 90 % from the threshold of a logistic curve, in widths. That of 95 % is 2.944.
+/// Distance of the loads with 10 % and 90 % from the half-pass load of a logistic curve, in widths. That of 95 % is 2.944.
 const TENTH: f64 = 2.197_224_577_336_219;
 
-/// The excess with a logistic pass curve, whose loads with 10 % and 90 % differ from the threshold by `half_width`.
+/// The excess with a logistic pass curve, whose loads with 10 % and 90 % differ from the half-pass load by `half_width`.
 fn logistic(chance: &mut Chance, load: f64, half_width: f64) -> f64 {
     (load / HALF_PASS).ln() + half_width / TENTH * chance.logistic()
 }
