@@ -284,7 +284,7 @@ fn saturation(summary: &Summary) -> Option<Claim> {
     let mut claim = Claim::new(
         "saturation",
         found.sentence.clone(),
-        "docs/explanations.md#what-gives-out-first",
+        "docs/explanations.md#what-saturates-first",
         "/saturation",
     );
     claim.n = Some(summary.total.samples);

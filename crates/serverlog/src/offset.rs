@@ -83,11 +83,13 @@ struct Segment {
 }
 
 impl Segment {
+    /// Prepares the requests of a segment; `slope` is the change of the offset within it, in ns per ns.
     fn new(
         sent: &[SentRequest],
         logged: &[LoggedRequest],
         rough_ns: i64,
         key: fn(u64, u16) -> u64,
+        slope: f64,
     ) -> Segment {
         let tick = logged.first().map_or(0, |line| whole(line.tick_ns));
         let from_ns = sent.first().map_or(0, |request| request.start_ns) + rough_ns - 2 * RANGE_NS - 2 * tick;
@@ -96,13 +98,17 @@ impl Segment {
         let from = logged.partition_point(|line| line.stamp_ns < from_ns);
         let to = logged.partition_point(|line| line.stamp_ns <= to_ns);
         let lines = &logged[from..to.max(from)];
+        let first = sent.first().map_or(0, |request| request.start_ns);
+        let middle_ns = i64::midpoint(first, last_end);
+        // The time of the generator at which the server's clock, without the change of its offset, shows the same time.
+        let moved = |time_ns: i64| time_ns + ((time_ns - middle_ns) as f64 * slope) as i64;
         let intervals: Vec<Interval> = (0..)
             .zip(sent)
             .filter(|(_, request)| request.status > 0)
             .map(|(index, request)| Interval {
                 key: key(request.target, request.status),
-                from_ns: request.start_ns,
-                to_ns: request.end_ns,
+                from_ns: moved(request.start_ns),
+                to_ns: moved(request.end_ns),
                 index,
             })
             .collect();
@@ -120,8 +126,7 @@ impl Segment {
             |line: &LoggedRequest| line.kind == crate::StampKind::Start && line.duration_ns.is_none();
         let ends = points(&|line| (!is_start_only(line)).then(|| (line.end_ns(), line.end_tick_ns())));
         let starts = points(&|line| line.start_ns().map(|ns| (ns, line.start_tick_ns())));
-        let first = sent.first().map_or(0, |request| request.start_ns);
-        Segment { middle_ns: i64::midpoint(first, last_end), ends, starts }
+        Segment { middle_ns, ends, starts }
     }
 
     fn count(&self, offset_ns: i64) -> (usize, usize) {
@@ -233,15 +238,23 @@ fn segments(sent: &[SentRequest]) -> impl Iterator<Item = &[SentRequest]> {
     })
 }
 
-/// The offset over the run. `sent` is in order of start, `logged` in order of stamps. `None` if too few requests match.
-pub(crate) fn find_offset(
+/// The bounds of the offset in each segment: the middle of the segment, the lowest and the highest offset there.
+struct SegmentBounds {
+    found: Vec<(i64, i64, i64)>,
+    /// Number of requests that the best offsets explain.
+    explained: usize,
+}
+
+/// The bounds in each segment, if the offset changes by `slope` ns per ns within it. `None` if too few requests match.
+fn segment_bounds(
     sent: &[SentRequest],
     logged: &[LoggedRequest],
     rough_ns: i64,
     key: fn(u64, u16) -> u64,
-) -> Option<OffsetOverTime> {
+    slope: f64,
+) -> Option<SegmentBounds> {
     let segments: Vec<Segment> =
-        segments(sent).map(|sent| Segment::new(sent, logged, rough_ns, key)).collect();
+        segments(sent).map(|sent| Segment::new(sent, logged, rough_ns, key, slope)).collect();
     let tick_ns = logged.first().map_or(0, |line| whole(line.tick_ns));
     let best_ns = best(&segments, rough_ns, RANGE_NS / 2 + tick_ns);
     let requests: usize = segments.iter().map(Segment::requests).sum();
@@ -262,7 +275,7 @@ pub(crate) fn find_offset(
     let left = expected.saturating_sub(explained) as f64 / expected.max(1) as f64;
     let missing = requests.saturating_sub(expected) as f64 / requests.max(1) as f64;
     let unexplained = left + missing;
-    let found: Vec<(i64, i64, i64)> = segments
+    let found = segments
         .iter()
         .zip(&local)
         .filter(|(segment, _)| segment.requests() > 0)
@@ -271,24 +284,60 @@ pub(crate) fn find_offset(
             (segment.middle_ns, low, high)
         })
         .collect();
-    let low_ns = found.iter().map(|(_, low, _)| *low).max()?;
-    let high_ns = found.iter().map(|(_, _, high)| *high).min()?;
-    let requests = u64::try_from(explained).unwrap_or(u64::MAX);
+    Some(SegmentBounds { found, explained })
+}
+
+/// The offset over the run. `sent` is in order of start, `logged` in order of stamps. `None` if too few requests match.
+pub(crate) fn find_offset(
+    sent: &[SentRequest],
+    logged: &[LoggedRequest],
+    rough_ns: i64,
+    key: fn(u64, u16) -> u64,
+) -> Option<OffsetOverTime> {
+    let constant = segment_bounds(sent, logged, rough_ns, key, 0.0)?;
+    let requests = u64::try_from(constant.explained).unwrap_or(u64::MAX);
+    let low_ns = constant.found.iter().map(|(_, low, _)| *low).max()?;
+    let high_ns = constant.found.iter().map(|(_, _, high)| *high).min()?;
     if low_ns <= high_ns.saturating_add(APART_NS) {
         let (low_ns, high_ns) = (low_ns.min(high_ns), high_ns.max(low_ns));
         let bounds = ClockOffset { low_ms: ms(low_ns), high_ms: ms(high_ns), requests, drift: None };
         return Some(OffsetOverTime {
-            knots: vec![(found[0].0, i64::midpoint(low_ns, high_ns))],
+            knots: vec![(constant.found[0].0, i64::midpoint(low_ns, high_ns))],
             half_width_ns: (high_ns - low_ns) / 2,
             bounds,
         });
     }
-    let (_, first_low, first_high) = found[0];
+    // The offset also changes within the segments: the bounds are computed again without the usual change.
+    let slope = median_slope(&constant.found);
+    let SegmentBounds { found, explained } = segment_bounds(sent, logged, rough_ns, key, slope)?;
+    let requests = u64::try_from(explained).unwrap_or(u64::MAX);
+    let (_, first_low, first_high) = *found.first()?;
     let half_width_ns = found.iter().map(|(_, low, high)| (high - low) / 2).max()?;
     let drift = Some(drift(&found));
     let bounds = ClockOffset { low_ms: ms(first_low), high_ms: ms(first_high), requests, drift };
-    let knots = found.iter().map(|(at, low, high)| (*at, i64::midpoint(*low, *high))).collect();
+    let mut knots: Vec<(i64, i64)> =
+        found.iter().map(|(at, low, high)| (*at, i64::midpoint(*low, *high))).collect();
+    // Before the middle of the first segment and after that of the last one.
+    let extrapolated = |(at, offset): (i64, i64), to: i64| (to, offset + ((to - at) as f64 * slope) as i64);
+    let begin = extrapolated(*knots.first()?, sent.first()?.start_ns);
+    let end = extrapolated(*knots.last()?, sent.last()?.end_ns);
+    knots.insert(0, begin);
+    knots.push(end);
+    knots.sort_unstable();
     Some(OffsetOverTime { knots, half_width_ns, bounds })
+}
+
+/// The median of the slopes between the middles of all pairs of bounds, in ns per ns (Theil and Sen).
+fn median_slope(found: &[(i64, i64, i64)]) -> f64 {
+    let mut slopes = Vec::new();
+    for (number, (from, low, high)) in found.iter().enumerate() {
+        for (to, next_low, next_high) in &found[number + 1..] {
+            let change = i64::midpoint(*next_low, *next_high) - i64::midpoint(*low, *high);
+            slopes.push(change as f64 / (to - from).max(1) as f64);
+        }
+    }
+    slopes.sort_by(f64::total_cmp);
+    slopes.get(slopes.len() / 2).copied().unwrap_or(0.0)
 }
 
 fn ms(ns: i64) -> f64 {
