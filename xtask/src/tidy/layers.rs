@@ -61,6 +61,7 @@ const LAYERS: &[CrateRule] = &[
         "memory leaks: trends of class histograms and memory sizes over rounds of load",
         &["stats"],
     ),
+    layered("search", "the search for the largest load that keeps the thresholds", &["stats"]),
     layered(
         "experiment",
         "experiments: their file, the design of their trials, effects with intervals",
