@@ -61,6 +61,7 @@ const LAYERS: &[CrateRule] = &[
         "memory leaks: trends of class histograms and memory sizes over rounds of load",
         &["stats"],
     ),
+    layered("search", "the search for the largest load that keeps the thresholds", &["stats"]),
     layered(
         "experiment",
         "experiments: their file, the design of their trials, effects with intervals",
@@ -70,6 +71,11 @@ const LAYERS: &[CrateRule] = &[
     layered("jsonpath", "JSON paths as in Jayway's library", &["java", "limits", "slices"]),
     layered("arrivals", "arrival processes and their schedules", &[]).in_tests(&["stats"]),
     layered("logs", "application logs: entries, templates, counts, comparison", &["redaction", "stats"]),
+    layered(
+        "serverlog",
+        "access logs of web servers, and how their lines match the requests of a run",
+        &["logs"],
+    ),
     // The plan format, the execution of programs, expression languages, models.
     layered("plan", "the JMX format", &["diagnostic"]).in_tests(&["limits"]),
     layered(
@@ -99,7 +105,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "analysis",
         "summaries, caveats, thresholds, verdicts and comparisons",
-        &["sample", "record", "stacks", "stats", "arrivals"],
+        &["sample", "record", "serverlog", "stacks", "stats", "arrivals"],
     ),
     layered("queueing", "queueing networks, their solution and their fit to runs", &["diagnostic", "stats"]),
     layered("simulation", "simulation of queueing networks", &["queueing", "stats"]),
@@ -183,6 +189,7 @@ const LAYERS: &[CrateRule] = &[
             "queueing",
             "logs",
             "gclog",
+            "serverlog",
             "stacks",
         ],
     )
@@ -208,6 +215,7 @@ const LAYERS: &[CrateRule] = &[
             "gclog",
             "experiment",
             "logs",
+            "serverlog",
             "stacks",
         ],
     )
@@ -316,6 +324,7 @@ const LAYERS: &[CrateRule] = &[
             "report",
             "samplers",
             "script",
+            "serverlog",
             "simulation",
             "slices",
             "stats",

@@ -46,6 +46,7 @@ mod reading_alike;
 mod report;
 mod screens;
 mod seeds;
+mod server_log;
 mod servers;
 mod serving;
 mod simulating;
