@@ -204,6 +204,26 @@ fn processes_that_a_system_leaves_behind_are_ended() {
 }
 
 #[test]
+fn trials_whose_load_was_not_delivered_are_repeated_and_counted() {
+    let room = Room::new();
+    let port = free_port();
+    // The only user is busy for longer than the time between arrivals if the delay is 80 ms.
+    let text = experiment(&probe(port), port, "duration = \"1s\"\nrepetitions = 2", "")
+        .replace("attempts = 20", "attempts = 2")
+        .replace("\"none\"]", "\"none\", \"--no-free-user\", \"drop\", \"-c\", \"1\"]");
+    room.file("delay.toml", text);
+    let ended = room
+        .run(RUN)
+        .expect(1)
+        .reports(&["(delay=80ms) is spoiled: load not delivered: ", "no result after all attempts"]);
+    ended.prints(&["Block 1 has no result for delay=80ms: 0 attempts failed, 2 were spoiled."]);
+    let spoiled = trials(&room, "spoiled");
+    for trial in ["b01-c02-a1", "b01-c02-a2", "b02-c02-a1", "b02-c02-a2"] {
+        assert!(spoiled.iter().any(|spoiled| spoiled == trial), "{trial} is missing in {spoiled:?}");
+    }
+}
+
+#[test]
 fn a_port_that_is_taken_is_named() {
     let room = Room::new();
     let server = Server::quick();
