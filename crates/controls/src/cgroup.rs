@@ -6,8 +6,8 @@ mod limits;
 use std::path::{Path, PathBuf};
 
 pub use self::hierarchy::Hierarchy;
-use self::limits::Setting;
 pub use self::limits::{CgroupLimits, CpuQuota, IoMax};
+use self::limits::{Setting, parse_list};
 use crate::change::Change;
 use crate::change::cgroup::CgroupChange;
 use crate::control::{Control, Created, PREFIX, Plan, token};
@@ -54,13 +54,18 @@ impl CgroupControl {
         let group = match &self.place {
             CgroupPlace::Existing(group) => {
                 let directory = hierarchy.directory(group)?;
+                check_numbers(system, hierarchy, &hierarchy.mount, &self.limits)?;
+                let mut changes = Vec::new();
                 for setting in &settings {
-                    plan.changes.push(change_existing(system, &directory, setting)?);
+                    changes.push(change_existing(system, &directory, setting)?);
                 }
+                order_quota(&mut changes);
+                plan.changes.extend(changes.into_iter().map(Change::Cgroup));
                 directory
             }
             CgroupPlace::CreatedIn(parent) => {
                 let parent = hierarchy.directory(&relative(hierarchy, parent))?;
+                check_numbers(system, hierarchy, &parent, &self.limits)?;
                 self.plan_created(system, hierarchy, &parent, &settings, token, plan)?
             }
         };
@@ -168,14 +173,68 @@ fn relative(hierarchy: &Hierarchy, parent: &str) -> String {
     if parent == "/" { hierarchy.mounted.clone() } else { parent.to_owned() }
 }
 
-fn change_existing(system: &dyn System, directory: &Path, setting: &Setting) -> Result<Change, ControlError> {
+fn change_existing(
+    system: &dyn System,
+    directory: &Path,
+    setting: &Setting,
+) -> Result<CgroupChange, ControlError> {
     let files = setting.files.iter().map(|file| directory.join(file));
     let file = files.into_iter().find(|file| system.exists(file));
     let file = file.ok_or_else(|| missing_file(setting, directory))?;
     check_writable(system, &file)?;
     let before = setting.restore.text(&read(system, &file)?);
     let after = setting.value.clone();
-    Ok(Change::Cgroup(CgroupChange::Set { file, before: Some(before), after }))
+    Ok(CgroupChange::Set { file, before: Some(before), after })
+}
+
+/// In version 1, quota and period are separate files, and the kernel refuses a larger share than that of the group around it. The
+/// share must not be larger between the two changes: a shorter period follows the quota.
+fn order_quota(changes: &mut [CgroupChange]) {
+    let is_shorter = |change: &CgroupChange| match change {
+        CgroupChange::Set { file, before: Some(before), after } if file.ends_with("cpu.cfs_period_us") => {
+            after.parse::<u64>().ok() < before.parse::<u64>().ok()
+        }
+        _ => false,
+    };
+    if let Some(at) = changes.iter().position(is_shorter)
+        && at + 1 < changes.len()
+    {
+        changes.swap(at, at + 1);
+    }
+}
+
+/// Checks that the CPUs, NUMA nodes and block devices exist.
+fn check_numbers(
+    system: &dyn System,
+    hierarchy: &Hierarchy,
+    around: &Path,
+    limits: &CgroupLimits,
+) -> Result<(), ControlError> {
+    for (list, new, old) in [
+        (&limits.cpus, "cpuset.cpus.effective", "cpuset.effective_cpus"),
+        (&limits.memory_nodes, "cpuset.mems.effective", "cpuset.effective_mems"),
+    ] {
+        let file = around.join(if hierarchy.is_unified { new } else { old });
+        let existing = system.read(&file).ok().and_then(|text| parse_list(text.trim()));
+        let (Some(list), Some(existing)) = (list, existing) else { continue };
+        let missing =
+            parse_list(list).unwrap_or_default().into_iter().find(|number| !existing.contains(number));
+        if let Some(number) = missing {
+            return Err(ControlError::unavailable(
+                format!("{} does not contain {number}", file.display()),
+                "choose CPUs and NUMA nodes that the group around the new one has",
+            ));
+        }
+    }
+    for limit in &limits.io_max {
+        if !system.exists(&Path::new("/sys/dev/block").join(&limit.device)) {
+            return Err(ControlError::unavailable(
+                format!("there is no block device {}", limit.device),
+                "`lsblk` lists the block devices",
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn missing_file(setting: &Setting, directory: &Path) -> ControlError {

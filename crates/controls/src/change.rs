@@ -5,6 +5,8 @@ pub mod network;
 pub mod program;
 pub mod resctrl;
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use self::cgroup::CgroupChange;
@@ -42,30 +44,37 @@ impl Change {
         }
     }
 
-    /// What it changes, if a second change of it could not be undone independently: a setting, or the group of a process.
+    /// What it changes, if a second change of it could not be undone independently: settings, and the groups of processes and
+    /// cores.
     #[must_use]
-    pub fn target(&self) -> Option<String> {
+    pub fn targets(&self) -> Vec<String> {
         match self {
-            Self::Cgroup(CgroupChange::Set { file, before: Some(_), .. }) => Some(file.display().to_string()),
+            Self::Cgroup(CgroupChange::Set { file, before: Some(_), .. }) => vec![file.display().to_string()],
             Self::Cgroup(CgroupChange::Move { mount, process, .. })
             | Self::Resctrl(ResctrlChange::Move { mount, process, .. }) => {
-                Some(format!("the group of process {} in {}", process.pid, mount.display()))
+                vec![format!("the group of process {} in {}", process.pid, mount.display())]
             }
             Self::Resctrl(ResctrlChange::Allocate { mount, group, before: Some(_), after }) => {
                 let (resource, _) = after.split_once(':').unwrap_or((after, ""));
-                Some(format!("{resource} of the group {}", mount.join(group).display()))
+                vec![format!("{resource} of the group {}", mount.join(group).display())]
             }
-            Self::Pqos(change) => {
-                let (target, _) = change.after.split_once('=').unwrap_or((&change.after, ""));
-                // Cores are listed after the class.
-                let is_association = change.option == "-a";
-                let target = if is_association { &change.after[..] } else { target };
-                Some(format!("{} {target}", change.program))
-            }
+            Self::Pqos(change) => change.targets(),
             Self::Xen(XenChange { domain, socket, options, .. }) => {
-                Some(format!("the cache mask ({}) of domain {domain} on socket {socket}", options.join(" ")))
+                vec![format!("the cache mask ({}) of domain {domain} on socket {socket}", options.join(" "))]
             }
-            Self::Cgroup(_) | Self::Resctrl(_) | Self::Network(_) => None,
+            Self::Cgroup(_) | Self::Resctrl(_) | Self::Network(_) => Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cgroup(change) => change.fmt(f),
+            Self::Resctrl(change) => change.fmt(f),
+            Self::Pqos(change) => change.fmt(f),
+            Self::Xen(change) => change.fmt(f),
+            Self::Network(change) => change.fmt(f),
         }
     }
 }

@@ -15,6 +15,9 @@ use crate::change::Change;
 /// The largest journal that is read.
 const BYTES_MAX: u64 = 64 << 20;
 
+/// Attempts to lock a journal. A process that another thread of this program is starting holds all open files for a moment.
+const LOCK_ATTEMPTS: u32 = 10_000;
+
 /// The name of the format, in the first line.
 const FORMAT: &str = "busyhour-controls 1";
 
@@ -61,6 +64,12 @@ pub enum JournalError {
         /// The cause.
         #[source]
         source: io::Error,
+    },
+    /// A journal that is to be created exists.
+    #[error("the journal {} exists, perhaps because its program was killed: restore it, then remove it", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
     },
     /// Another program uses it.
     #[error("the journal {} is in use: the program that wrote it, or a command of it, still runs; end it, then repeat", path.display())]
@@ -163,8 +172,12 @@ impl Content {
 /// Creates a journal, which must not exist, and locks it until the file is closed.
 pub(crate) fn create(path: &Path, boot: &str) -> Result<File, JournalError> {
     let failed = |action| move |source| JournalError::Io { action, path: path.to_owned(), source };
-    let mut file =
-        OpenOptions::new().append(true).create_new(true).mode(0o600).open(path).map_err(failed("create"))?;
+    let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path).map_err(
+        |source| match source.kind() {
+            io::ErrorKind::AlreadyExists => JournalError::Exists { path: path.to_owned() },
+            _ => failed("create")(source),
+        },
+    )?;
     lock(&file, path)?;
     let begin = Record::Begin { format: FORMAT.to_owned(), boot: boot.to_owned() };
     file.append(&line(&begin)).map_err(failed("write"))?;
@@ -194,7 +207,15 @@ pub(crate) fn open(path: &Path) -> Result<(File, Content), JournalError> {
 }
 
 fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
-    file.try_lock().map_err(|error| match error {
+    let mut result = file.try_lock();
+    for _ in 0..LOCK_ATTEMPTS {
+        if !matches!(result, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        std::thread::yield_now();
+        result = file.try_lock();
+    }
+    result.map_err(|error| match error {
         TryLockError::WouldBlock => JournalError::InUse { path: path.to_owned() },
         TryLockError::Error(source) => JournalError::Io { action: "lock", path: path.to_owned(), source },
     })

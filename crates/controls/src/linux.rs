@@ -12,7 +12,10 @@ use rustix::fs::{Access, access, statfs};
 
 use crate::system::{Output, System};
 
-/// The largest part of a file or of a program's output that is read.
+/// The largest part of a file that is read.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// The largest part of a program's output that is read.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// The time after which a program is ended.
@@ -53,9 +56,10 @@ impl LinuxSystem {
 
 impl System for LinuxSystem {
     fn read(&self, path: &Path) -> io::Result<String> {
-        let mut text = String::new();
-        File::open(path)?.take(BYTES_MAX).read_to_string(&mut text)?;
-        Ok(text)
+        let mut bytes = Vec::new();
+        File::open(path)?.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
+        // The name of a program can contain any bytes.
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn directories(&self, path: &Path) -> io::Result<Vec<String>> {

@@ -136,10 +136,9 @@ impl Treatments {
     /// A change is refused, or changes something that another treatment changed.
     pub fn make(&mut self, changes: Vec<Change>) -> Result<Applied, ControlError> {
         let targets: BTreeSet<String> =
-            self.pending.iter().filter_map(|pending| pending.change.target()).collect();
-        if let Some(target) =
-            changes.iter().filter_map(Change::target).find(|target| targets.contains(target))
-        {
+            self.pending.iter().flat_map(|pending| pending.change.targets()).collect();
+        let mut wanted = changes.iter().flat_map(Change::targets);
+        if let Some(target) = wanted.find(|target| targets.contains(target)) {
             return Err(ControlError::invalid(format!(
                 "another treatment already changed {target}; undo it first, or combine both in one control"
             )));

@@ -1,5 +1,6 @@
 //! Limits of a group, and the files of both cgroup versions that set them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::error::ControlError;
@@ -9,6 +10,9 @@ const PERIODS_US: std::ops::RangeInclusive<u64> = 1_000..=1_000_000;
 
 /// The smallest quota in µs.
 const QUOTA_US_MIN: u64 = 1_000;
+
+/// The largest number of a CPU or of a NUMA node.
+const NUMBER_MAX: u32 = 65_535;
 
 /// CPU time per period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +142,7 @@ impl CgroupLimits {
             }
         }
         for list in [&self.cpus, &self.memory_nodes].into_iter().flatten() {
-            if !is_list(list) {
+            if parse_list(list).is_none() {
                 return Err(ControlError::invalid(format!("{list:?} is not a list such as 0-1,3")));
             }
         }
@@ -240,16 +244,20 @@ fn v1_file(file: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether the text is a list of numbers and ranges.
-fn is_list(text: &str) -> bool {
-    let is_part = |part: &str| {
+/// The numbers of a list of numbers and ranges: `0-1,3`.
+pub(crate) fn parse_list(text: &str) -> Option<BTreeSet<u32>> {
+    let mut numbers = BTreeSet::new();
+    for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        match (first.parse::<u32>(), last.parse::<u32>()) {
-            (Ok(first), Ok(last)) => first <= last && !part.contains('+'),
-            _ => false,
+        let number =
+            |text: &str| text.parse().ok().filter(|number| *number <= NUMBER_MAX && !text.contains('+'));
+        let (first, last): (u32, u32) = (number(first)?, number(last)?);
+        if first > last {
+            return None;
         }
-    };
-    text.split(',').all(is_part)
+        numbers.extend(first..=last);
+    }
+    Some(numbers)
 }
 
 impl fmt::Display for CgroupLimits {

@@ -1,6 +1,7 @@
 //! Changes of control groups.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +55,24 @@ pub enum CgroupChange {
         /// The new group.
         to: PathBuf,
     },
+}
+
+impl fmt::Display for CgroupChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create { directory, .. } => write!(f, "new cgroup {}", directory.display()),
+            Self::Enable { directory, controller } => {
+                write!(f, "controller {controller} for the groups in {}", directory.display())
+            }
+            Self::Set { file, before, after } => {
+                write!(f, "{}: {after}", file.display())?;
+                before.as_ref().map_or(Ok(()), |before| write!(f, ", before: {before}"))
+            }
+            Self::Move { process, from, to, .. } => {
+                write!(f, "process {} in {}, before: {}", process.pid, to.display(), from.display())
+            }
+        }
+    }
 }
 
 impl Reversible for CgroupChange {

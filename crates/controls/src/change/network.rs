@@ -1,5 +1,6 @@
 //! Changes of the network: namespaces, pairs of virtual interfaces, emulated delay.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,18 @@ pub(crate) fn namespace_file(name: &str) -> PathBuf {
 /// The directory of an interface.
 pub(crate) fn interface_directory(name: &str) -> PathBuf {
     Path::new("/sys/class/net").join(name)
+}
+
+impl fmt::Display for NetworkChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Namespace { name } => write!(f, "new network namespace {name}"),
+            Self::Pair { namespace, outside, inside } => {
+                write!(f, "new interfaces {outside} and, in {namespace}, {inside}")
+            }
+            Self::Configure { program, arguments } => write!(f, "{program} {}", arguments.join(" ")),
+        }
+    }
 }
 
 impl Reversible for NetworkChange {

@@ -1,5 +1,7 @@
 //! Changes that a program makes: `pqos`, `xl`.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::ControlError;
@@ -26,6 +28,34 @@ impl PqosChange {
         let mut words = self.options.clone();
         words.extend(arguments(&[&self.option, argument]));
         run(system, &self.program, &words).map(|_| ())
+    }
+}
+
+impl PqosChange {
+    /// The cores, or the resource of a class, that are changed.
+    pub(crate) fn targets(&self) -> Vec<String> {
+        let (place, value) = self.after.split_once('=').unwrap_or((&self.after, ""));
+        if self.option == "-a" {
+            return value.split(',').map(|core| format!("the class of core {core}")).collect();
+        }
+        vec![format!("{place} of pqos")]
+    }
+}
+
+impl fmt::Display for PqosChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pqos {} {}, before: {}", self.option, self.after, self.before)
+    }
+}
+
+impl fmt::Display for XenChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, socket, options, before, after, .. } = self;
+        let options = options.join(" ");
+        write!(
+            f,
+            "cache mask ({options}) of domain {name} on socket {socket}: {after:#x}, before: {before:#x}"
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! Changes of resctrl groups.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,21 @@ pub enum ResctrlChange {
         /// The new group.
         to: String,
     },
+}
+
+impl fmt::Display for ResctrlChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create { group, .. } => write!(f, "new resctrl group {group}"),
+            Self::Allocate { group, before, after, .. } => {
+                write!(f, "allocation of the resctrl group {group:?}: {after}")?;
+                before.as_ref().map_or(Ok(()), |before| write!(f, ", before: {before}"))
+            }
+            Self::Move { process, to, .. } => {
+                write!(f, "process {} in the resctrl group {to:?}", process.pid)
+            }
+        }
+    }
 }
 
 impl Reversible for ResctrlChange {

@@ -55,7 +55,11 @@ impl Cgroups {
             let mount = PathBuf::from("/sys/fs/cgroup").join(controller);
             let mut files: BTreeMap<String, String> = texts(defaults(controller, false));
             if controller == "cpuset" {
-                files = texts(vec![("cpuset.cpus", "0-7\n"), ("cpuset.mems", "0-1\n")]);
+                files = texts(vec![
+                    ("cpuset.cpus", "0-7\n"),
+                    ("cpuset.mems", "0-1\n"),
+                    ("cpuset.effective_cpus", "0-7\n"),
+                ]);
             }
             cgroups.groups.insert(mount.clone(), files);
             cgroups.hierarchies.push(Mounted { mount, is_unified: false, controllers: vec![controller] });
@@ -66,7 +70,11 @@ impl Cgroups {
     pub fn version_2() -> Self {
         let mount = PathBuf::from("/sys/fs/cgroup");
         let mut cgroups = Self::default();
-        let root = [("cgroup.controllers", "cpuset cpu io pids\n"), ("cgroup.subtree_control", "pids\n")];
+        let root = [
+            ("cgroup.controllers", "cpuset cpu io pids\n"),
+            ("cgroup.subtree_control", "pids\n"),
+            ("cpuset.cpus.effective", "0-7\n"),
+        ];
         cgroups.groups.insert(mount.clone(), texts(root.to_vec()));
         cgroups.hierarchies.push(Mounted {
             mount,
@@ -224,9 +232,31 @@ impl Cgroups {
             _ => {
                 let value = group.get(&name).ok_or_else(|| errno(ENOENT))?;
                 let value = updated(&name, value, text)?;
+                if name.starts_with("cpu.cfs_") {
+                    self.check_share(&directory, &name, &value)?;
+                }
                 self.groups.get_mut(&directory).unwrap().insert(name, value);
                 Ok(())
             }
+        }
+    }
+
+    /// In version 1, the share of the CPUs must not be larger than that of the group around it.
+    fn check_share(&self, directory: &Path, name: &str, value: &str) -> io::Result<()> {
+        let share = |directory: &Path, name: &str, value: &str| {
+            let group = self.groups.get(directory)?;
+            let number = |file: &str| {
+                let text = if file == name { value } else { group.get(file)? };
+                text.trim().parse::<f64>().ok()
+            };
+            let (quota, period) = (number("cpu.cfs_quota_us")?, number("cpu.cfs_period_us")?);
+            (quota > 0.0).then(|| quota / period)
+        };
+        let around = directory.parent().and_then(|parent| share(parent, "", "")).unwrap_or(f64::INFINITY);
+        if share(directory, name, value).is_some_and(|share| share > around) {
+            Err(errno(EINVAL))
+        } else {
+            Ok(())
         }
     }
 

@@ -1,7 +1,7 @@
 //! Several controls at once, and controls that fail while they are applied.
 
 use busyhour_controls::allocation::Resource;
-use busyhour_controls::cgroup::{CgroupControl, CgroupLimits, CgroupPlace};
+use busyhour_controls::cgroup::{CgroupControl, CgroupLimits, CgroupPlace, CpuQuota, IoMax};
 use busyhour_controls::control::{Availability, Control};
 use busyhour_controls::error::ControlError;
 use busyhour_controls::netem::{Addresses, Emulation, NetemControl};
@@ -104,6 +104,41 @@ fn a_process_that_ended_is_named() {
 }
 
 #[test]
+fn cores_cannot_be_moved_by_two_controls() {
+    let machine = Machine::version_2();
+    let dir = directory();
+    let mut treatments = begin(&machine, &dir);
+    PqosControl::new(1, Vec::new(), vec![0, 1]).apply(&mut treatments).unwrap();
+    let error = PqosControl::new(0, Vec::new(), vec![1, 2]).apply(&mut treatments).unwrap_err().to_string();
+    assert!(error.starts_with("another treatment already changed the class of core 1;"), "{error}");
+}
+
+#[test]
+fn the_share_of_version_1_is_never_larger_than_allowed() {
+    let quota = |quota_us, period_us| CgroupControl {
+        place: CgroupPlace::Existing("/shop/web".to_owned()),
+        limits: CgroupLimits { cpu_quota: Some(CpuQuota { quota_us, period_us }), ..CgroupLimits::default() },
+        processes: Vec::new(),
+    };
+    // Half a CPU, as in the group around it, with a shorter and with a longer period.
+    for control in [quota(25_000, 50_000), quota(100_000, 200_000)] {
+        let cgroups = Cgroups::version_1()
+            .with_group("/sys/fs/cgroup/cpu/shop", &[])
+            .with_setting("/sys/fs/cgroup/cpu/shop/cpu.cfs_quota_us", "50000\n")
+            .with_group("/sys/fs/cgroup/cpu/shop/web", &[])
+            .with_setting("/sys/fs/cgroup/cpu/shop/web/cpu.cfs_quota_us", "50000\n");
+        let machine = Machine::new(cgroups);
+        let before = machine.snapshot();
+        let dir = directory();
+        let mut treatments = begin(&machine, &dir);
+        control.apply(&mut treatments).unwrap();
+        assert_ne!(machine.snapshot(), before);
+        assert!(treatments.undo_all().is_complete());
+        assert_eq!(machine.snapshot(), before);
+    }
+}
+
+#[test]
 fn missing_requirements_are_named_with_their_remedy() {
     let machine = Machine::version_2();
     let mut control = CgroupControl::new(weight(50), vec![100]);
@@ -121,6 +156,16 @@ fn missing_requirements_are_named_with_their_remedy() {
     assert!(reason(&control).contains("is not visible"), "{}", reason(&control));
     let text = reason(&CgroupControl::new(CgroupLimits::default(), Vec::new()));
     assert_eq!(text, "the control has no limits");
+
+    let cpus = CgroupLimits { cpus: Some("6-8".to_owned()), ..CgroupLimits::default() };
+    let text = reason(&CgroupControl::new(cpus, Vec::new()));
+    assert!(text.contains("cpuset.cpus.effective does not contain 8"), "{text}");
+    let device = IoMax { device: "9:9".to_owned(), reads: Some(5), ..IoMax::default() };
+    let text = reason(&CgroupControl::new(
+        CgroupLimits { io_max: vec![device], ..CgroupLimits::default() },
+        Vec::new(),
+    ));
+    assert!(text.contains("there is no block device 9:9; `lsblk` lists"), "{text}");
 
     let text = reason(&PqosControl::new(7, vec![allocation(Resource::L3, &[(0, 1)])], Vec::new()));
     assert!(text.contains("lists no L3 for class 7"), "{text}");

@@ -27,7 +27,7 @@ fn a_journal_in_use_is_not_restored() {
     let mut treatments = Treatments::begin(machine.boxed(), &path).unwrap();
     CgroupControl::new(limits(), vec![100]).apply(&mut treatments).unwrap();
     assert!(matches!(restore(machine.boxed(), &path), Err(JournalError::InUse { .. })));
-    assert!(matches!(Treatments::begin(machine.boxed(), &path), Err(JournalError::Io { .. })));
+    assert!(matches!(Treatments::begin(machine.boxed(), &path), Err(JournalError::Exists { .. })));
     assert!(matches!(remove_finished(&path), Err(JournalError::InUse { .. })));
     drop(treatments);
     assert!(restore(machine.boxed(), &path).unwrap().changes.is_empty());

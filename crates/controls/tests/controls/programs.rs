@@ -1,8 +1,9 @@
 //! `pqos` and `xl`: recorded outputs, and programs that are really run.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use busyhour_controls::allocation::Resource;
 use busyhour_controls::control::{Availability, Control};
@@ -82,9 +83,21 @@ fn fake(dir: &Path, name: &str, answer: &str) -> String {
          domname*) echo 'stream vm';;\n*) cat {0}/answer;;\nesac\n",
         dir.display()
     );
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&program, &script);
     program.display().to_string()
+}
+
+/// Writes a program. Another process does it: one that another thread starts at this moment would hold the file open for
+/// writing, and the kernel would refuse to run it.
+pub fn write_program(path: &Path, text: &str) {
+    let mut writer = Command::new("sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writer.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    assert!(writer.wait().unwrap().success());
 }
 
 fn calls(dir: &Path) -> Vec<String> {

@@ -9,11 +9,15 @@ use std::time::Duration;
 
 use busyhour_controls::cgroup::{CgroupControl, CgroupLimits, CpuQuota};
 use busyhour_controls::control::{Availability, Control};
+use busyhour_controls::journal::JournalError;
 use busyhour_controls::linux::LinuxSystem;
 use busyhour_controls::netem::{Addresses, Emulation, NetemControl};
+use busyhour_controls::pqos::PqosControl;
 use busyhour_controls::treatments::{Treatments, restore};
 
-/// The variable that contains the journal and the process, for a test that is run as a program to be killed.
+use crate::programs::write_program;
+
+/// The variable that contains the process to move or the `pqos` to run, and the journal, for a test that is run as a program to be killed.
 const TO_BE_KILLED: &str = "BUSYHOUR_CONTROLS_TO_BE_KILLED";
 
 fn system() -> Box<LinuxSystem> {
@@ -94,13 +98,7 @@ fn a_real_cgroup_is_restored_after_kill_9() {
     let before = process.cgroups();
     let dir = tempfile::tempdir().unwrap();
     let journal = dir.path().join("journal");
-    let mut program = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "real::a_program_that_is_killed", "--nocapture"])
-        .env(TO_BE_KILLED, format!("{} {}", process.0.id(), journal.display()))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut program = start(&format!("{} {}", process.0.id(), journal.display()));
     let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().ends_with("applied")), "the program did not apply the control");
     let during = process.cgroups();
@@ -118,6 +116,45 @@ fn a_real_cgroup_is_restored_after_kill_9() {
     assert!(restore(system(), &journal).unwrap().changes.is_empty());
 }
 
+#[test]
+fn a_journal_is_not_restored_while_a_command_runs() {
+    let dir = tempfile::tempdir_in(std::env::temp_dir()).unwrap();
+    let (journal, fifo, program) =
+        (dir.path().join("journal"), dir.path().join("fifo"), dir.path().join("pqos"));
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    // Changing an association waits until the test writes to the pipe.
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in\n-s) echo 'Core 0, L2ID 0, L3ID 0 => COS0';;\n\
+         *core:1=0) echo started > {0}; read line < {0};;\nesac\n",
+        fifo.display()
+    );
+    write_program(&program, &script);
+    let mut parent = start(&format!("{} {}", program.display(), journal.display()));
+    let mut line = String::new();
+    BufReader::new(fs::File::open(&fifo).unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "started\n");
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+
+    assert!(matches!(restore(system(), &journal), Err(JournalError::InUse { .. })));
+    fs::write(&fifo, "end\n").unwrap();
+    // The lock is free when the command has ended.
+    drop(fs::File::open(&journal).unwrap().lock());
+    let restoration = restore(system(), &journal).unwrap();
+    assert!(restoration.is_complete() && restoration.changes.len() == 1, "{restoration:?}");
+}
+
+/// Starts the test below as a program.
+fn start(argument: &str) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "real::a_program_that_is_killed", "--nocapture"])
+        .env(TO_BE_KILLED, argument)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
 /// Groups below the mount points of cgroups whose name contains a text.
 fn directories_with(text: &str) -> Vec<PathBuf> {
     let root = fs::read_dir("/sys/fs/cgroup").unwrap().flatten().map(|entry| entry.path());
@@ -132,9 +169,15 @@ fn directories_with(text: &str) -> Vec<PathBuf> {
 #[test]
 fn a_program_that_is_killed() {
     let Ok(argument) = std::env::var(TO_BE_KILLED) else { return };
-    let (pid, journal) = argument.split_once(' ').unwrap();
+    let (what, journal) = argument.split_once(' ').unwrap();
     let mut treatments = Treatments::begin(system(), journal.as_ref()).unwrap();
-    CgroupControl::new(limits(), vec![pid.parse().unwrap()]).apply(&mut treatments).unwrap();
+    let control: Box<dyn Control> = match what.parse() {
+        Ok(pid) => Box::new(CgroupControl::new(limits(), vec![pid])),
+        Err(_) => {
+            Box::new(PqosControl { program: what.to_owned(), ..PqosControl::new(1, Vec::new(), vec![0]) })
+        }
+    };
+    control.apply(&mut treatments).unwrap();
     let mut output = std::io::stdout();
     output.write_all(b"applied\n").unwrap();
     output.flush().unwrap();
