@@ -191,7 +191,7 @@ impl fmt::Display for ArrivalCaveat {
     #[expect(clippy::too_many_lines, reason = "a table of messages")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            ArrivalCaveat::TooFew { arrivals: 0 } => f.write_str("nothing arrived"),
+            ArrivalCaveat::TooFew { arrivals: 0 } => f.write_str("there were no arrivals"),
             ArrivalCaveat::TooFew { arrivals } => {
                 write!(f, "{} arrivals are too few to determine their process", count(arrivals))
             }
@@ -347,7 +347,7 @@ impl ArrivalCaveat {
                 return format!("run for about {} at this rate", span(*run_for_s));
             }
             ArrivalCaveat::Inconclusive { run_for_s: None } => {
-                "look at the measures themselves (arrivals --details); a longer run alone is unlikely to settle the question"
+                "look at the measures (report --arrivals --details); a longer run alone is unlikely to settle the question"
             }
             ArrivalCaveat::Stall { cause: StallCause::NoFreeUser, .. } => {
                 "all users waited for the system under test: check what it did at that time; to keep the load up during a stall, allow more users (--no-free-user 'grow to N')"
@@ -356,7 +356,7 @@ impl ArrivalCaveat {
                 "check the response times during the stall: if they are long, the system under test stalled and the users waited for it; otherwise the generator stalled, so look at its CPU steal and load, and run again"
             }
             ArrivalCaveat::Stall { cause: StallCause::Unknown, .. } => {
-                "look at what stopped the generator then (CPU steal, other processes), and run again; if the pause was intended, judge the parts before and after it"
+                "find out what stopped the generator at that time (CPU steal, other processes), and run again; if the pause was intended, judge the parts before and after it"
             }
             ArrivalCaveat::ShortGapsMissing { is_log: true, .. } => {
                 "the sender may need that long per request, or its arrivals may not be Poisson; the log alone cannot show which"

@@ -1,4 +1,4 @@
-//! What to doubt about the numbers of a result file, as caveats and as a sentence.
+//! Reasons to doubt the numbers of a result file, as caveats and as a sentence.
 
 mod doubt;
 
@@ -13,8 +13,8 @@ use crate::result_file::{
 use crate::summary::Summary;
 
 impl Summary {
-    /// Adds what to doubt about the numbers of a result file. `totals` are those of the summary, `is_open` tells that arrivals do
-    /// not wait for responses.
+    /// Adds the reasons to doubt the numbers of a result file. `totals` are the totals of the summary's run. `is_open` means that
+    /// arrivals do not wait for responses.
     pub fn assess_result_file(&mut self, totals: &RunTotals, is_open: bool) {
         if self.total.samples == 0 {
             return;
@@ -33,7 +33,7 @@ impl Summary {
         found.extend(omission.bounds.filter(OmissionBounds::is_material).map(Caveat::OmittedRequests));
         self.omission = Some(omission);
         if let Some(interval) = percentile_interval(times) {
-            // The interval says more than the number of samples above a percentile.
+            // The interval is more informative than the number of samples above the percentile.
             self.caveats.retain(|reported| !matches!(reported.caveat, Caveat::ThinTail { .. }));
             found.push(Caveat::FewSamplesBeyond(interval));
         }

@@ -475,8 +475,8 @@ impl Caveat {
             ),
             Caveat::WarmupExcluded { samples } => Description::new(
                 format!(
-                    "{} before the measured part of the run excluded",
-                    counted(*samples, "sample", "samples")
+                    "{} before the measured part of the run and therefore excluded",
+                    counted(*samples, "sample is", "samples are")
                 ),
                 "no action is needed; the result files contain them",
             ),

@@ -15,7 +15,7 @@ pub struct Explanation {
     pub sentence: String,
     /// How many causes were compared. The adjusted p values account for all of them.
     pub compared: usize,
-    /// The evidence for the cause, then for the other causes, by their share of the time that slow requests lost.
+    /// The evidence for the cause, then for the other causes, ordered by their share of the time that slow requests lost.
     pub evidence: Vec<Evidence>,
     /// Causes that could not be examined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,7 +32,7 @@ impl Explanation {
     }
 }
 
-/// What connects a cause with slow requests.
+/// The kind of evidence that connects a cause with slow requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
@@ -51,7 +51,7 @@ pub struct Evidence {
     pub cause: Cause,
     /// Whether the evidence meets the conditions of a claim.
     pub holds: bool,
-    /// What connects the cause with slow requests.
+    /// The kind of evidence.
     pub basis: Basis,
     /// The source whose values show it, such as `process:4711`.
     pub source: String,
@@ -66,8 +66,8 @@ pub struct Evidence {
     /// `p` after Holm's correction for all causes that were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
-    /// Share of the time above the median, or of the requests beyond the 95th percentile, that would be absent if all requests
-    /// had been as fast as those without the cause: the larger one, from 0 to 1. For [`Basis::Level`], the share of the mean
+    /// The larger of two shares, from 0 to 1: of the time above the median, and of the requests beyond the 95th percentile, that
+    /// would be absent if all requests had been as fast as those without the cause. For [`Basis::Level`], the share of the mean
     /// response time.
     pub share: f64,
     /// Share of the measured part in which the cause was present, from 0 to 1.

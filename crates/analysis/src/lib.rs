@@ -38,6 +38,7 @@ mod row;
 mod run_caveats;
 pub mod saturation;
 mod series;
+pub mod server_log;
 mod stalls;
 mod steady;
 mod summary;

@@ -1,8 +1,10 @@
-//! Figures about a result file, such as that of another load generator, that give reasons to doubt its numbers.
+//! Figures that give reasons to doubt the numbers of a result file, such as a file of another load generator.
 //!
-//! A result file contains less than a run directory: no intended starts, and nothing about the generator. What can be derived from
-//! it is derived here, in addition to the caveats of any run: requests that were never sent ([`Omission`]), intervals of
-//! percentiles, and requests that are mixed in one percentile.
+//! A result file contains less than a run directory: no intended starts, and nothing about the generator. In addition to the
+//! caveats of any run, this module derives from the file:
+//! * the requests that were never sent ([`Omission`]),
+//! * intervals of percentiles, and
+//! * requests of different kinds that are mixed in one percentile.
 
 mod mixed;
 mod omission;
@@ -24,11 +26,11 @@ pub const ARRIVAL_TICK_S_MAX: f64 = 0.001;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OtherTool {
-    /// The tool; several ones are separated by commas.
+    /// The tool; if there are several, they are separated by commas.
     pub tool: String,
     /// The clock tick of start times in s.
     pub tick_s: f64,
-    /// The step of durations in s.
+    /// The resolution of durations in s.
     pub duration_step_s: f64,
     /// Whether the file contains no date, so that times count from the start of the run.
     pub is_undated: bool,

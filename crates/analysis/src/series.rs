@@ -58,7 +58,7 @@ impl Series {
         let nonzero = counted.flat_map(|counts| (counts.first..).zip(&counts.counts));
         let nonzero = nonzero.filter(|(_, count)| **count > 0).map(|(second, _)| second);
         let mut seconds: BTreeSet<u64> = nonzero.chain(ended.iter().map(|point| point.second)).collect();
-        // Includes seconds in which users only wait or think, but not the years between damaged time stamps.
+        // Seconds in which users only wait or think are included, unless there are so many that time stamps must be damaged.
         let with_users = users.seconds();
         if with_users.end - with_users.start < USER_SECONDS_MAX {
             seconds

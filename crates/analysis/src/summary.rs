@@ -16,6 +16,7 @@ use crate::row::{ErrorRow, Row, SlowSample};
 use crate::run_caveats;
 use crate::saturation::Saturation;
 use crate::series::{DistributionPoint, Series, distribution};
+use crate::server_log::ServerLog;
 use crate::system::SystemFigures;
 use crate::thresholds::ThresholdResult;
 use crate::window::{Window, WindowChoice};
@@ -94,13 +95,16 @@ pub struct Summary {
     /// How the stacks of slow windows differ from the others, for each process whose stacks were recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<StackDifference>,
-    /// Which resource of the system gives out first; `None` if no resource was observed.
+    /// The loads at which the resources of the system saturate; `None` if no resource was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Saturation>,
-    /// What to doubt about the numbers of a result file, in a sentence; `None` for a run directory.
+    /// Which requests arrived at the server, and when; `None` if its log was not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_log: Option<ServerLog>,
+    /// The reasons to doubt the numbers of a result file, in a sentence; `None` for a run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
-    /// What requests could change that were never sent; `None` for a run directory.
+    /// The possible effect of requests that were never sent on percentiles; `None` for a run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omission: Option<Omission>,
     /// Maximum relative error of a percentile: the width of the histogram's buckets.
@@ -193,6 +197,7 @@ impl Summary {
             explanation: None,
             stacks: Vec::new(),
             saturation: None,
+            server_log: None,
             doubt: None,
             omission: None,
             percentile_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),

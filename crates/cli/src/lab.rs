@@ -1,4 +1,4 @@
-//! `busyhour demo` and `busyhour lab`: servers to test. Without the feature `demo`, `lab_missing.rs` replaces this
+//! `busyhour demo` and `busyhour lab`: servers to test, and neighbours. Without the feature `demo`, `lab_missing.rs` replaces this
 //! module.
 
 mod args;
@@ -7,6 +7,11 @@ mod cells;
 mod demo;
 mod demo_cells;
 mod demo_cells_args;
+#[cfg_attr(not(target_os = "linux"), path = "lab/neighbour_missing.rs")]
+mod neighbour;
+mod neighbour_args;
+#[cfg(target_os = "linux")]
+mod neighbour_text;
 mod probe;
 mod quantities;
 mod server_end;
@@ -23,6 +28,7 @@ use args::LabVerb;
 pub(crate) fn main(args: &LabArgs) -> Exit {
     match &args.verb {
         LabVerb::Server(server) => demo::server(server),
+        LabVerb::Neighbour(neighbour) => neighbour::main(neighbour),
     }
 }
 

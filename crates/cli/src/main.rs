@@ -51,6 +51,7 @@ mod run;
 mod run_command;
 mod run_paths;
 mod send_urls;
+mod server_log;
 mod stop_port;
 mod stop_signals;
 mod terminal_view;

@@ -8,7 +8,7 @@ use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_report::{
     Look, RunShow, Written, end_of_run, explanation_text, html_report_with_system, prepare_dashboard,
-    stacks_text, summary_json, summary_markdown, thresholds_junit, write_dashboard,
+    server_log_text, stacks_text, summary_json, summary_markdown, thresholds_junit, write_dashboard,
 };
 use busyhour_results::{
     LogLoad, ResultsOptions, ResultsPart, SystemRecord, is_observation, judge_results, summarise_results,
@@ -28,6 +28,7 @@ use crate::percentiles;
 use crate::quantities::{log_window, refuse_bare_time, seconds};
 use crate::reading::{refuse, with_progress};
 use crate::results_args::{ResultsArgs, WorkloadArgs};
+use crate::server_log::ServerLogArgs;
 use crate::thresholds::{ThresholdArgs, ThresholdFiles};
 
 /// Kinds of files that this verb can write.
@@ -49,6 +50,7 @@ pub(crate) const ARRIVALS_WRITTEN: [OutputKind; 3] =
     busyhour report --why busyhour-runs/plan-20260101-120000\n  \
     busyhour report --window 1min,11min --apdex 300ms,1200ms results.jtl\n  \
     busyhour report results.jtl --threshold 'p95 of checkout < 800ms' -o junit.xml\n  \
+    busyhour report busyhour-runs/plan-20260101-120000 --server-log access.log\n  \
     busyhour report results.jtl --arrivals --by-threads 1,2,...,200 -o plots\n  \
     zstdcat results.jtl.zst | busyhour report -\n\n{REPORT_TABLE}")
 )]
@@ -83,6 +85,8 @@ pub(crate) struct ReportArgs {
     workload: WorkloadArgs,
     #[command(flatten)]
     thresholds: ThresholdArgs,
+    #[command(flatten, next_help_heading = "Log of the server")]
+    server_log: ServerLogArgs,
     /// When to exit with code 6; 'threshold' without thresholds checks those stored in the run directories (default: threshold
     /// if any are given).
     #[arg(long, value_enum, help_heading = "Thresholds")]
@@ -147,11 +151,12 @@ fn report(mut args: ReportArgs) -> Result<Exit, (Exit, String)> {
     let once = request.options.part == ResultsPart::Whole && request.criteria.is_empty();
     let inputs = if once { Inputs::once(paths)? } else { Inputs::kept(paths)? };
     let (options, criteria) = (&request.options, request.criteria.clone());
-    let summary = with_progress(inputs.all, |inputs, progress| match criteria.is_empty() {
+    let mut summary = with_progress(inputs.all, |inputs, progress| match criteria.is_empty() {
         true => summarise_results(inputs, options, progress),
         false => judge_results(inputs, options, criteria, progress),
     })
     .map_err(|error| (refuse(&error), String::new()))?;
+    args.server_log.add(paths, &mut summary)?;
     if !request.criteria.is_empty() {
         judge::warn_about_missing_parts(paths, &summary);
     }
@@ -220,6 +225,9 @@ fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
     };
     let show = RunShow { by_group: args.by_group, details: args.details || !out.is_terminal, lines_below: 0 };
     print(&end_of_run(summary, show, &shown, out.look));
+    if let Some(log) = &summary.server_log {
+        print(&server_log_text(log, out.look));
+    }
 }
 
 /// The explanation of slow requests.

@@ -36,6 +36,8 @@ const VERBS_MEANT: &[(&str, &str)] = &[
     ("server", "lab server"),
     ("probe", "lab server probe"),
     ("cells", "lab server cells"),
+    ("neighbour", "lab neighbour"),
+    ("neighbor", "lab neighbour"),
     ("fit", "capacity fit"),
     ("solve", "capacity solve"),
     ("simulate", "capacity simulate"),

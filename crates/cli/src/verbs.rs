@@ -70,7 +70,7 @@ pub(crate) enum Verb {
     Capacity(crate::capacity::CapacityArgs),
     /// Watch the system under test: serve its metrics, read its garbage-collection logs.
     Observe(crate::observe::ObserveArgs),
-    /// Start servers to test.
+    /// Start servers to test, and neighbours that disturb them.
     Lab(LabArgs),
     /// Show what can be watched on this machine, and what is missing.
     Doctor(crate::doctor::DoctorArgs),

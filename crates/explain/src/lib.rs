@@ -11,7 +11,7 @@
 //! 5. Of several such causes, the one with the largest share is named. A more specific cause comes first if its share is nearly
 //!    as large.
 //!
-//! [`saturation`] extrapolates the use of each resource to the load at which the first one gives out.
+//! [`saturation`] extrapolates the use of each resource to the load at which the first one saturates.
 //!
 //! `crates/explain/tests/study` measures the error rates; `docs/explanations.md` lists them.
 

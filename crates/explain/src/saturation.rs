@@ -1,4 +1,4 @@
-//! Which resource gives out first: the use of each resource over the rate of requests, extrapolated to its full use.
+//! Which resource saturates first: the use of each resource over the rate of requests, extrapolated to its full use.
 //!
 //! The utilization law (Denning and Buzen, Computing Surveys 10, 1978) states U = X·D: the use of a resource is the rate multiplied
 //! by the demand of a request. The measured part is divided into blocks. If the rate differs between them, a line through the blocks
@@ -256,14 +256,14 @@ fn sentence(loads: &[ResourceLoad], highest_per_s: f64) -> String {
                 format!("; the next one is {}, {}", next.resource, with_interval(next))
             });
             format!(
-                "If the load grows, {} gives out first, {}: {:.0} % were in use at {}{next}.",
+                "If the load grows, {} saturates first, {}: {:.0} % were in use at {}{next}.",
                 first.resource,
                 with_interval(first),
                 first.utilization * 100.0,
                 per_s(highest_per_s)
             )
         }
-        (None, None) => "No observed resource is used enough to say which one gives out first.".to_owned(),
+        (None, None) => "No observed resource is used enough to say which one saturates first.".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What to doubt about percentiles without samples.
+//! Reasons to doubt percentiles without samples.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub enum AggregateDoubt {
     MovingWindow {
         /// Length of the window in s.
         window_s: f64,
-        /// The least and the largest 95th percentile in ms.
+        /// The smallest and the largest 95th percentile in ms.
         p95_ms: Option<(f64, f64)>,
     },
     /// Requests or iterations were not started.
@@ -79,7 +79,7 @@ pub enum AggregateDoubt {
     },
     /// The unit of times is not in the file.
     UnknownUnit,
-    /// Without samples, these questions have no answer.
+    /// The file contains no samples, so some questions cannot be answered.
     NoSamples,
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for AggregateDoubt {
                 write!(f, "the percentiles cover {counted} of the {sent} requests that were sent")
             }
             AggregateDoubt::FromActualStart => f.write_str(
-                "times count from the actual start, so they lack the waiting of requests that started late",
+                "times count from the actual start, so they exclude the wait of requests that started late",
             ),
             AggregateDoubt::ManyErrors { percent } => {
                 write!(f, "{percent:.1} % of the requests failed")
@@ -136,11 +136,11 @@ impl AggregateDoubt {
     pub fn advice(&self) -> &'static str {
         match self {
             AggregateDoubt::MovingWindow { .. } => {
-                "use the table at the end of the run (_stats.csv); a percentile of the run is not a mean of those of windows"
+                "use the table at the end of the run (_stats.csv); a percentile of the run is not the mean of the percentiles of its windows"
             }
             AggregateDoubt::Dropped { .. } => "allow more users, and treat the percentiles as lower bounds",
             AggregateDoubt::PartCounted { .. } => {
-                "wrk2 leaves its first ten seconds out; use longer runs, and do not count on a slow start being in the times"
+                "wrk2 excludes its first ten seconds; use longer runs, and do not expect the times to include a slow start"
             }
             AggregateDoubt::FromActualStart => "use the table of times from the intended start",
             AggregateDoubt::ManyErrors { .. } => "investigate the errors before you use the times",
@@ -155,7 +155,7 @@ impl AggregateDoubt {
 }
 
 impl AggregateResult {
-    /// What to doubt about the percentiles, the most important doubts first.
+    /// The reasons to doubt the percentiles, the most important ones first.
     #[must_use]
     pub fn doubts(&self) -> Vec<AggregateDoubt> {
         let mut found = Vec::new();

@@ -30,10 +30,10 @@ pub struct PercentileMethod {
     /// Whether percentiles cover only a window that moved with time, and its length in s; `None` for the whole run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<MovingWindow>,
-    /// Number of significant digits to which the tool rounds times; `None` if it does not round them so.
+    /// Number of significant digits to which the tool rounds times; `None` if it does not round them to significant digits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounded_digits: Option<u32>,
-    /// Whether times count from the intended start: `true` or `false` if the file says so.
+    /// Whether times count from the intended start; `None` if the file does not state it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_intended_start: Option<bool>,
     /// Number of requests that the tool sent, if the percentiles cover fewer.
@@ -52,9 +52,9 @@ pub struct PercentileMethod {
 pub struct MovingWindow {
     /// Length of the window in s.
     pub window_s: f64,
-    /// The least and the largest 95th percentile of a window in ms; `None` without requests.
+    /// The smallest and the largest 95th percentile of a window in ms; `None` without requests.
     pub p95_ms: Option<(f64, f64)>,
-    /// The least and the largest 99th percentile of a window in ms; `None` without requests.
+    /// The smallest and the largest 99th percentile of a window in ms; `None` without requests.
     pub p99_ms: Option<(f64, f64)>,
 }
 
@@ -72,7 +72,7 @@ pub struct AggregateRow {
     pub rate_per_s: Option<f64>,
     /// Mean in ms.
     pub mean_ms: Option<f64>,
-    /// Least value in ms.
+    /// Smallest value in ms.
     pub min_ms: Option<f64>,
     /// Largest value in ms.
     pub max_ms: Option<f64>,

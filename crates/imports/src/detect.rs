@@ -7,8 +7,8 @@ use crate::aggregate::{HISTORY_HEAD, STATS_HEAD, table_names};
 use crate::form::{AggregateFormat, Detected, SampleForm, SampleFormat, UnsupportedFormat};
 use crate::{gatling_binary, k6_csv, oha_csv, vegeta_csv};
 
-/// Number of lines at the beginning of a file in which the names of an HdrHistogram table are searched. wrk2 writes a table of about
-/// 30 lines before them.
+/// Number of lines at the beginning of a file that are searched for the column names of an HdrHistogram table. wrk2 writes a
+/// table of about 30 lines before them.
 const TABLE_LINES_MAX: usize = 200;
 
 /// Recognizes a file of another tool by its first bytes, at most 1 MiB of which are needed; `None` for all other files.

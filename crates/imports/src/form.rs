@@ -31,7 +31,7 @@ impl SampleFormat {
         }
     }
 
-    /// The step of durations in ns: they are multiples of it.
+    /// The resolution of durations in ns: all durations are multiples of it.
     #[must_use]
     pub const fn duration_step_ns(self) -> u64 {
         match self {
@@ -131,11 +131,11 @@ pub enum Detected {
     Samples(SampleForm),
     /// A file with percentiles and no samples.
     Aggregate(AggregateFormat),
-    /// A file that cannot be used as it is.
+    /// A file that must be converted before it can be read.
     Unsupported(UnsupportedFormat),
 }
 
-/// A format that cannot be used as it is.
+/// A format that must be converted before it can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnsupportedFormat {
     /// vegeta's binary format, which only vegeta reads.

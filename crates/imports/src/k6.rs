@@ -1,4 +1,4 @@
-//! What k6's JSON and CSV files have in common: each row is one value of one metric.
+//! The common parts of k6's JSON and CSV files, in which each row is one value of one metric.
 
 use crate::sample::{ImportNotes, ImportedSample};
 use crate::stamps::duration_ns;

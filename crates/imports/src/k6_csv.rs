@@ -54,7 +54,7 @@ impl<R: Read> K6Csv<R> {
     pub(crate) fn read(&mut self, sample: &mut ImportedSample) -> Result<Step, ImportError> {
         while self.lines.next_record()? {
             let text = self.lines.text();
-            // Files of several runs that were joined contain the names several times.
+            // A concatenation of the files of several runs contains the column names several times.
             if text.is_empty() || text.starts_with(HEAD) {
                 self.columns = if text.is_empty() { self.columns } else { Columns::of(text) };
                 continue;

@@ -56,7 +56,7 @@ impl<R: Read> SampleReader<R> {
         }
     }
 
-    /// What the file contains besides samples, as far as it was read.
+    /// The contents of the file other than samples, up to the current position.
     #[must_use]
     pub fn notes(&self) -> ImportNotes {
         match &self.0 {

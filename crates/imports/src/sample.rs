@@ -66,7 +66,7 @@ pub enum Step {
     },
 }
 
-/// What a file contains besides samples.
+/// The contents of a file other than samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ImportNotes {
     /// Requests or iterations that the tool should have started, but did not, and reported. The percentiles exclude them.

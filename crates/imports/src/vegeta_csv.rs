@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_jtl_without_names_are_not_those_of_vegeta() {
+    fn rows_of_a_jtl_without_header_are_not_rows_of_vegeta() {
         assert!(is_row(ROW.as_bytes()));
         assert!(!is_row(b"1793527200500,12,home,200,OK,Users 1-1,text,true,,100,1,1"));
         assert!(!is_row(b"1793527200500000000,500,1500,3,6"));

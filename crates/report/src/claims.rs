@@ -3,6 +3,7 @@
 
 use busyhour_analysis::arrivals::{ArrivalVerdict, Quantity};
 use busyhour_analysis::explanation::{Basis, Cause};
+use busyhour_analysis::server_log::{ServerArrivals, ServerLog};
 use busyhour_analysis::{Caveat, Summary, generator_mark};
 use busyhour_stacks::StackDifference;
 use busyhour_stats::{CONFIDENCE, Estimate};
@@ -19,7 +20,7 @@ const ONE_RUN: &str = "one run does not show the variation between runs; repeat 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Claim {
     /// Kind of the statement: `result`, `errors`, `percentile`, `arrivals`, `generator`, `incident`, `cause`, `stacks`,
-    /// `saturation`, `threshold`.
+    /// `saturation`, `server-log`, `threshold`.
     pub kind: &'static str,
     /// The statement.
     pub sentence: String,
@@ -124,6 +125,7 @@ pub fn claims(summary: &Summary) -> Vec<Claim> {
     claims.push(generator(summary));
     let shown = summary.shown_arrivals().iter().enumerate();
     claims.extend(shown.map(|(at, verdict)| arrivals(at, verdict)));
+    claims.extend(summary.server_log.as_ref().map(server_log));
     claims.extend(summary.incidents.iter().enumerate().map(|(at, incident)| {
         let mut claim = Claim::new(
             "incident",
@@ -282,7 +284,7 @@ fn saturation(summary: &Summary) -> Option<Claim> {
     let mut claim = Claim::new(
         "saturation",
         found.sentence.clone(),
-        "docs/explanations.md#what-gives-out-first",
+        "docs/explanations.md#what-saturates-first",
         "/saturation",
     );
     claim.n = Some(summary.total.samples);
@@ -332,6 +334,32 @@ fn arrivals(at: usize, verdict: &ArrivalVerdict) -> Claim {
     }
     claim.assumptions = vec!["the rate is steady in the judged part (/observed/part of the data)"];
     claim.does_not_imply = vec!["arrivals at the server: they are judged where requests leave the generator"];
+    claim
+}
+
+fn server_log(log: &ServerLog) -> Claim {
+    let sentence = format!("{}.", log.line);
+    let mut claim = Claim::new("server-log", sentence, "docs/server-log.md", "/server_log");
+    let counts = log.counts;
+    claim.n = Some(counts.sent);
+    claim = claim
+        .estimate((counts.sent - counts.arrived) as f64, "requests of the run without a line in the log");
+    claim.no_interval = Some("a count, not an estimate from a sample");
+    claim.assumptions = vec!["the log is that of the servers to which the requests were sent, and complete"];
+    if !counts.by_id {
+        claim.assumptions.push(
+            "requests with the same path and status are interchangeable: they have no identifier in the log",
+        );
+    }
+    if matches!(log.arrivals, ServerArrivals::Judged(_)) {
+        claim.test = Some(
+            "equivalence: the measures of arrivals at the server against bands around those that were sent",
+        );
+    }
+    claim.does_not_imply = vec![
+        "where a request was lost",
+        "that a line belongs to the request that it was matched with, at a high rate",
+    ];
     claim
 }
 

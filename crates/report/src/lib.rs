@@ -52,6 +52,7 @@ mod progress;
 mod row_columns;
 mod run_title;
 mod saturation_lines;
+mod server_log_lines;
 mod sparkline;
 mod stack_lines;
 mod statistics;
@@ -88,6 +89,7 @@ pub use page::{
 };
 pub use percentiles::{percentiles_json, percentiles_text};
 pub use progress::{Progress, progress_line};
+pub use server_log_lines::server_log_text;
 pub use sparkline::curve;
 pub use stack_lines::stacks_text;
 pub use statistics::statistics_json;

@@ -25,6 +25,7 @@ mod markup;
 mod model;
 mod opening;
 mod percentiles;
+mod server_log;
 mod spark;
 mod stacks;
 mod steps;
@@ -71,6 +72,7 @@ pub fn html_report_with_system(summary: &Summary, system: Option<&SystemRecord>)
     sections.push(with_legend(figures::times(summary, steps.as_ref()), system));
     sections.push(figures::rate(summary, steps.as_ref()));
     sections.extend(stacks::stacks(summary));
+    sections.extend(server_log::server_log(summary));
     sections.push(opening::key_section(summary));
     sections.push(figures::distribution(summary));
     sections.push(labels::labels(summary));

@@ -1,4 +1,4 @@
-//! Which resource gives out first, as text.
+//! Which resource saturates first, as text.
 
 use busyhour_analysis::saturation::{ResourceLoad, Saturation};
 
@@ -15,7 +15,7 @@ pub(crate) const RESOURCES_MAX: usize = 12;
 /// The finding in a sentence, and the table of resources.
 pub(crate) fn saturation_lines(saturation: &Saturation, look: Look) -> String {
     let mut text = String::from("\n");
-    text.push_str(&look.bold("What gives out first"));
+    text.push_str(&look.bold("What saturates first"));
     text.push('\n');
     for line in wrap(&printable(&saturation.sentence), look.width, "") {
         text.push_str(line.trim_end());
@@ -65,7 +65,7 @@ mod tests {
             reason: at.is_none().then(|| "it is hardly used".to_owned()),
         };
         let saturation = Saturation {
-            sentence: "If the load grows, the CPU time of the machine gives out first.".to_owned(),
+            sentence: "If the load grows, the CPU time of the machine saturates first.".to_owned(),
             highest_per_s: 240.0,
             resources: vec![load("the CPU time of the machine", Some(640.0)), load("disk vda", None)],
         };

@@ -10,6 +10,7 @@
 //! | [`judge_record`] | the samples file of a run | the results of its thresholds |
 //! | [`add_system`], [`read_system_figures`] | the series file of a run | the key figures of the system under test |
 //! | [`add_explanation`] | the samples file and the series file of a run | the observed cause of slow requests |
+//! | [`add_server_log`] | the samples file of a run, access logs | which requests arrived at the server, and when |
 //! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
 //! | [`measure_loads`] | the results of a run | the points of a capacity model |
 //! | [`SystemRecord::read`] | the series file of a run | the observations of the system, limited in size |
@@ -37,6 +38,7 @@ mod replay_run;
 mod results;
 mod run_arrivals;
 mod run_facts;
+mod server_log;
 mod stacks;
 mod start_order;
 mod summarise;
@@ -65,6 +67,7 @@ pub use results::{
 };
 pub use run_arrivals::{RunLoad, add_arrivals, judge_arrivals};
 pub use run_facts::{facts_of_inputs, facts_of_results};
+pub use server_log::{COMPARED_MAX, ServerLogError, ServerLogFiles, add_server_log};
 pub use summarise::{
     ResultsOptions, ResultsPart, judge_results, record_reading, summarise, summarise_jtl, summarise_results,
 };

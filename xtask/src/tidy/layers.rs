@@ -61,10 +61,21 @@ const LAYERS: &[CrateRule] = &[
         "memory leaks: trends of class histograms and memory sizes over rounds of load",
         &["stats"],
     ),
+    layered("search", "the search for the largest load that keeps the thresholds", &["stats"]),
+    layered(
+        "experiment",
+        "experiments: their file, the design of their trials, effects with intervals",
+        &["diagnostic", "stats"],
+    ),
     layered("java", "numbers, texts and dates as in Java's library", &["diagnostic"]),
     layered("jsonpath", "JSON paths as in Jayway's library", &["java", "limits", "slices"]),
     layered("arrivals", "arrival processes and their schedules", &[]).in_tests(&["stats"]),
     layered("logs", "application logs: entries, templates, counts, comparison", &["redaction", "stats"]),
+    layered(
+        "serverlog",
+        "access logs of web servers, and how their lines match the requests of a run",
+        &["logs"],
+    ),
     // The plan format, the execution of programs, expression languages, models.
     layered("plan", "the JMX format", &["diagnostic"]).in_tests(&["limits"]),
     layered(
@@ -96,7 +107,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "analysis",
         "summaries, caveats, thresholds, verdicts and comparisons",
-        &["sample", "record", "stacks", "stats", "arrivals"],
+        &["sample", "record", "serverlog", "stacks", "stats", "arrivals"],
     ),
     layered("queueing", "queueing networks, their solution and their fit to runs", &["diagnostic", "stats"]),
     layered("simulation", "simulation of queueing networks", &["queueing", "stats"]),
@@ -180,6 +191,7 @@ const LAYERS: &[CrateRule] = &[
             "queueing",
             "logs",
             "gclog",
+            "serverlog",
             "stacks",
         ],
     )
@@ -204,6 +216,7 @@ const LAYERS: &[CrateRule] = &[
             "queueing",
             "gclog",
             "logs",
+            "serverlog",
             "stacks",
         ],
     )
@@ -263,6 +276,7 @@ const LAYERS: &[CrateRule] = &[
     ),
     // A system under test, and tasks of the project.
     beside("demo", "systems under test: the ticket shop, the probe and the cells emulator", &[]),
+    beside("neighbour", "noisy neighbours: load on one resource of chosen cores", &[]),
     beside("xtask-common", "shared code of the project's tasks", &[]),
     beside("xtask-conformance", "records JMeter and runs public plans", &["standin", "plan", "xtask-common"]),
     beside("xtask-bench", "measures Busyhour and other generators", &["stats", "arrivals", "xtask-common"]),
@@ -290,6 +304,7 @@ const LAYERS: &[CrateRule] = &[
             "limits",
             "live",
             "logs",
+            "neighbour",
             "observation",
             "observe",
             "plan",
@@ -304,6 +319,7 @@ const LAYERS: &[CrateRule] = &[
             "report",
             "samplers",
             "script",
+            "serverlog",
             "simulation",
             "slices",
             "stats",

@@ -41,6 +41,7 @@ const RULES: &[Rule] = &[
             ("crates/engine/src/timers.rs", "platforms without timerfd sleep on the runtime's own instants"),
             ("crates/demo/", "a system under test has its own clock"),
             ("crates/observation/examples/", "a separate program"),
+            ("crates/neighbour/", "makes load beside a run, with its own time limit"),
             ("crates/standin/", "a server for tests; it stops waiting for a client that does not connect"),
             ("crates/cli/", "stamps manifests and progress, outside the measured path"),
             ("xtask/", "the bench measures from outside"),

@@ -1,4 +1,4 @@
-//! The first sentence of a report of a result file: what to doubt about the numbers.
+//! The first sentence of the report of a result file: the reasons to doubt its numbers.
 
 use crate::arrival_caveat::ArrivalCaveat;
 use crate::caveat::{Caveat, ReportedCaveat};

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn more_times_above_a_limit_than_chance_explains_are_many() {
+    fn only_significantly_many_times_above_a_limit_are_many() {
         // Chance explains two of 29 times above the limit, but neither eight of 30 nor half of the times.
         assert!(!has_many_above(&slice(&[(128, 27), (192, 2)]), 0.5));
         assert!(has_many_above(&slice(&[(128, 22), (192, 8)]), 0.5));

@@ -1,18 +1,20 @@
-//! Coordinated omission: bounds on percentiles if the requests had been sent that a stall kept from starting.
+//! Coordinated omission: bounds on percentiles that include the requests that slow responses and stalls kept from starting.
 //!
-//! A user that waits for a slow response sends nothing in that time, and a generator that does not run sends nothing at all. The
-//! requests that were due then, and that would have been slow, are in no percentile. The measured percentile is therefore a lower
-//! bound. The upper bound is the correction of HdrHistogram (`copyCorrectedForCoordinatedOmission`) with the tool's own interval: a
-//! time `v` that is longer than the interval `i` stands for requests that take `v − i`, `v − 2i`, …. HdrHistogram assumes that
-//! requests were due at a fixed interval from the start of the slow one, and counts `v/i − 1` of them. If pauses are random, `v/i` are
-//! due on average, evenly spread over the time, so this number is used. The correction is applied
+//! A user that waits for a slow response sends nothing in that time, and a generator that does not run sends nothing at all.
+//! Requests that were due in that time would have been slow, but percentiles do not include them. The measured percentile is
+//! therefore a lower bound.
+//!
+//! The upper bound is the correction of HdrHistogram (`copyCorrectedForCoordinatedOmission`) with the tool's own interval: a time
+//! `v` that is longer than the interval `i` stands for requests that take `v − i`, `v − 2i`, …. HdrHistogram assumes that
+//! requests were due at a fixed interval from the start of the slow request, and counts `v/i − 1` of them. If pauses are random,
+//! `v/i` requests are due on average, evenly spread over the time. This module uses that number. It applies the correction
 //!
 //! * to each response time, with the usual time between two starts of one user, and
 //! * to each stall, a time in which no request started, with the usual time between two starts of all users. The requests that
-//!   started together after the stall were late, so they count as sent during it.
+//!   started together after the stall were late, so they count as sent during the stall.
 //!
-//! The bound holds if users intended to send requests at a rate that does not depend on responses, and if the system answers the requests that were kept back as
-//! soon as the stall is over. A system that needs time for them has still longer response times.
+//! The bound holds under two conditions. Users intended to send requests at a rate that does not depend on responses. The system
+//! answers the omitted requests as soon as the stall is over; if it needs time for them, response times are even longer.
 
 use busyhour_sample::TimeHistogram;
 use serde::{Deserialize, Serialize};
@@ -33,7 +35,7 @@ const BUSY_SHARE_MAX: f64 = 0.5;
 /// Steps of the search for a percentile; each halves the range.
 const SEARCH_STEPS: u32 = 60;
 
-/// What omitted requests could change.
+/// The possible effect of omitted requests on percentiles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Omission {
     /// Bounds on percentiles; `None` if neither response times nor stalls could be judged, or there are none.
@@ -50,9 +52,9 @@ pub struct Omission {
 pub enum OmissionLimit {
     /// Arrivals do not wait for responses, so that no response keeps a request from starting.
     Open,
-    /// The number of users is not in the file.
+    /// The file does not contain the number of users.
     UnknownUsers,
-    /// The number of users changes all the time, as in an open load.
+    /// The number of users keeps changing, as in an open load.
     UsersVary,
     /// Responses take most of the time of users, so that no rate was intended.
     NoPauses,
@@ -61,9 +63,9 @@ pub enum OmissionLimit {
 /// Bounds on percentiles.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OmissionBounds {
-    /// Number of requests that were kept from starting, at most.
+    /// Maximum number of requests that were kept from starting.
     pub omitted: u64,
-    /// Number of stalls, in which no request started, and their total time in s.
+    /// Number of stalls, in which no request started.
     pub stalls: u64,
     /// Total time of the stalls in s.
     pub stalled_s: f64,
@@ -101,7 +103,7 @@ impl OmissionBounds {
     }
 }
 
-/// A time in which nothing started, although it was due.
+/// A time in which no request started although requests were due.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StartGap {
     /// Length in s.
@@ -136,16 +138,16 @@ pub(crate) fn user_interval(
     if service_median_s > BUSY_SHARE_MAX * interval_s { Err(OmissionLimit::NoPauses) } else { Ok(interval_s) }
 }
 
-/// Times from which requests were kept: `count` times of `length_ms` each, with the interval of the requests, and what a request
-/// takes in addition.
-struct Kept {
+/// Times in which requests were kept from starting: `count` times of `length_ms` each, in which a request was due every
+/// `interval_ms`. Each of these requests takes `more_ms` after the end of the time.
+struct BlockedTime {
     length_ms: f64,
     count: f64,
     interval_ms: f64,
     more_ms: f64,
 }
 
-impl Kept {
+impl BlockedTime {
     /// The number of omitted requests.
     fn omitted(&self) -> f64 {
         self.count * self.length_ms / self.interval_ms
@@ -171,24 +173,29 @@ pub(crate) fn omission(
     let of_user = |interval_s: f64| {
         let interval_ms = interval_s * 1e3;
         let long = measured.iter().filter(move |(ms, _)| *ms > interval_ms);
-        long.map(move |(ms, count)| Kept { length_ms: *ms, count: *count, interval_ms, more_ms: 0.0 })
+        long.map(move |(ms, count)| BlockedTime { length_ms: *ms, count: *count, interval_ms, more_ms: 0.0 })
     };
-    let slow: Vec<Kept> =
+    let slow: Vec<BlockedTime> =
         interval.iter().filter(|interval_s| **interval_s > 0.0).flat_map(|s| of_user(*s)).collect();
     let median_ms = times.quantile_us(0.5) as f64 / 1e3;
     let rate = rate_per_s.filter(|rate| *rate > 0.0);
-    let stalled: Vec<Kept> = rate
+    let stalled: Vec<BlockedTime> = rate
         .iter()
         .flat_map(|rate| stalls.iter().map(move |stall| (stall.length_s * 1e3, 1e3 / rate)))
-        .map(|(length_ms, interval_ms)| Kept { length_ms, count: 1.0, interval_ms, more_ms: median_ms })
+        .map(|(length_ms, interval_ms)| BlockedTime {
+            length_ms,
+            count: 1.0,
+            interval_ms,
+            more_ms: median_ms,
+        })
         .collect();
     let limit = interval.err();
     if limit.is_some() && stalls.is_empty() {
         return Omission { bounds: None, limit };
     }
-    // Requests that started together after a stall are in the measured times with too short a time.
+    // The measured times of requests that started together after a stall are too short.
     let late: f64 =
-        stalled.iter().zip(stalls).map(|(kept, stall)| kept.omitted().min(stall.backlog as f64)).sum();
+        stalled.iter().zip(stalls).map(|(blocked, stall)| blocked.omitted().min(stall.backlog as f64)).sum();
     let bounds = |q: f64| {
         let measured_ms = times.quantile_us(q) as f64 / 1e3;
         let upper = [
@@ -199,7 +206,7 @@ pub(crate) fn omission(
         let upper_ms = upper.into_iter().fold(measured_ms, f64::max);
         PercentileBounds { measured_ms: round(measured_ms), upper_ms: round(upper_ms) }
     };
-    let omitted: f64 = [&slow, &stalled].into_iter().flatten().map(Kept::omitted).sum();
+    let omitted: f64 = [&slow, &stalled].into_iter().flatten().map(BlockedTime::omitted).sum();
     let bounds = OmissionBounds {
         omitted: omitted as u64,
         stalls: stalls.len() as u64,
@@ -212,17 +219,17 @@ pub(crate) fn omission(
 }
 
 /// The quantile `q` in ms of the measured times, without `late` of the shortest ones, together with the omitted requests.
-fn percentile(measured: &[(f64, f64)], kept: &[&[Kept]], late: f64, q: f64) -> f64 {
-    let kept = || kept.iter().copied().flatten();
-    let total =
-        measured.iter().map(|(_, count)| count).sum::<f64>() - late + kept().map(Kept::omitted).sum::<f64>();
+fn percentile(measured: &[(f64, f64)], blocked: &[&[BlockedTime]], late: f64, q: f64) -> f64 {
+    let blocked = || blocked.iter().copied().flatten();
+    let total = measured.iter().map(|(_, count)| count).sum::<f64>() - late
+        + blocked().map(BlockedTime::omitted).sum::<f64>();
     let allowed = (1.0 - q) * total;
     let above = |ms: f64| {
         let from = measured.partition_point(|(value, _)| *value <= ms);
         measured[from..].iter().map(|(_, count)| count).sum::<f64>()
-            + kept().map(|kept| kept.above(ms)).sum::<f64>()
+            + blocked().map(|blocked| blocked.above(ms)).sum::<f64>()
     };
-    let longest = kept().map(|kept| kept.length_ms + kept.more_ms).fold(0.0, f64::max);
+    let longest = blocked().map(|blocked| blocked.length_ms + blocked.more_ms).fold(0.0, f64::max);
     let (mut low, mut high) = (0.0, measured.last().map_or(0.0, |(ms, _)| *ms).max(longest));
     for _ in 0..SEARCH_STEPS {
         let middle = f64::midpoint(low, high);

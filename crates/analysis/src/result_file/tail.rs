@@ -1,4 +1,4 @@
-//! Intervals of percentiles beyond which there are few samples, by order statistics.
+//! Intervals of percentiles with few samples beyond them, by order statistics.
 //!
 //! The number of samples above the true quantile `q` of `n` independent samples has a binomial distribution with the mean
 //! `n(1 − q)`. If it is between `a` and `b` with a probability of 95 %, the quantile is between the `b + 1`-th largest and the

@@ -59,7 +59,7 @@ fn poisson_arrivals_with_a_stall_are_poisson_except_for_the_stall() {
         reported.starts_with("no request started for 2 s at 00:42, and then 199 started within 995 µs: "),
         "{reported}"
     );
-    assert!(reported.contains("look at what stopped the generator"), "{reported}");
+    assert!(reported.contains("find out what stopped the generator"), "{reported}");
     let found = judged(&paused(&poisson(100.0, 6_400, 1), 42.0, 2.0));
     assert!(found.line.contains(": Poisson, except a stall of 2 s at 00:42 ("), "{}", found.line);
     // Two stalls, in whole milliseconds.

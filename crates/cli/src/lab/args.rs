@@ -56,7 +56,8 @@ pub(crate) enum DemoSystem {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  busyhour lab server shop --port 8080\n  \
     busyhour lab server probe --port 0 --stall 2s@10s\n  \
-    busyhour lab server cells --port 0 --collector g1 --heap 256m")]
+    busyhour lab server cells --port 0 --collector g1 --heap 256m\n  \
+    busyhour lab neighbour stream --cores 1 --intensity 50 --for 30s")]
 pub(crate) struct LabArgs {
     #[command(subcommand)]
     pub(crate) verb: LabVerb,
@@ -66,6 +67,9 @@ pub(crate) struct LabArgs {
 pub(crate) enum LabVerb {
     /// Start a server to test: a ticket shop, a probe that records arrivals, or a Java server with known faults.
     Server(ServerArgs),
+    /// Load one resource of chosen cores: memory bandwidth, CPU, caches, memory, disk or network.
+    #[command(alias = "neighbor")]
+    Neighbour(super::neighbour_args::NeighbourArgs),
 }
 
 /// A server to test.

@@ -194,6 +194,13 @@ fn help_fits_into_80_columns_and_examples_can_be_copied() {
         "capacity users",
         "capacity plan",
         "lab server",
+        "lab neighbour",
+        "lab neighbour stream",
+        "lab neighbour cpu",
+        "lab neighbour cache",
+        "lab neighbour memory",
+        "lab neighbour disk",
+        "lab neighbour network",
     ];
     verbs.extend(nested.map(str::to_owned));
     assert!(verbs.len() > 10, "{verbs:?}");

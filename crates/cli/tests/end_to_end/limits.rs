@@ -233,7 +233,9 @@ fn a_response_without_memory_fails() {
     let samplers = get_with("large", "/large", "", &keeps) + &get_with("small", "/small", "", &keeps);
     room.file("plan.jmx", plan(&group("1", "1", &samplers)));
     let port = format!("-JPORT={}", server.port());
-    let running = room.start(["run", "plan.jmx", "-l", "out.jtl", "--cores", "1", &port]);
+    // Threads that observe also need memory, and end the process if there is none.
+    let options = ["run", "plan.jmx", "-l", "out.jtl", "--cores", "1", "--observe", "none", &port];
+    let running = room.start(options);
     wait_for("the first request", || (server.requests() > 0).then_some(()));
     running.limit_memory(24 * MIB as u64);
     gate.open();

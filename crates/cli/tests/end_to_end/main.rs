@@ -25,6 +25,8 @@ mod limits;
 mod live;
 mod live_page;
 mod models;
+#[cfg(target_os = "linux")]
+mod neighbours;
 mod observe;
 mod observed_exports;
 mod observed_results;
@@ -42,6 +44,7 @@ mod reading_alike;
 mod report;
 mod screens;
 mod seeds;
+mod server_log;
 mod servers;
 mod serving;
 mod simulating;

@@ -29,10 +29,14 @@ fn line<'t>(printed: &'t str, start: &str) -> &'t str {
 }
 
 /// nginx with its workers, which would remain if it was killed.
-struct Nginx {
+pub(crate) struct Nginx {
     running: Running,
-    port: u16,
+    pub(crate) port: u16,
 }
+
+/// The format of the access log of [`nginx`].
+pub(crate) const NGINX_LOG_FORMAT: &str =
+    r#"$remote_addr [$time_local] "$request" $status $msec $request_time"#;
 
 impl Drop for Nginx {
     fn drop(&mut self) {
@@ -40,8 +44,8 @@ impl Drop for Nginx {
     }
 }
 
-/// Starts nginx as a proxy of a server.
-fn nginx(room: &Room, server: u16) -> Option<Nginx> {
+/// Starts nginx as a proxy of a server. Its log is `access.log`.
+pub(crate) fn nginx(room: &Room, server: u16) -> Option<Nginx> {
     if !works("nginx", &["-v"]) {
         return None;
     }
@@ -56,7 +60,7 @@ fn nginx(room: &Room, server: u16) -> Option<Nginx> {
         let configuration = format!(
             "daemon off; worker_processes 2; pid {dir}/nginx.pid; error_log stderr; {user}\n\
              events {{}}\n\
-             http {{\n{temporary}access_log {dir}/access.log;\n\
+             http {{\n{temporary}log_format timed '{NGINX_LOG_FORMAT}'; access_log {dir}/access.log timed;\n\
              upstream app {{ server 127.0.0.1:{server}; keepalive 8; }}\n\
              server {{ listen 127.0.0.1:{port}; location / {{\n\
              proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection ''; }} }} }}\n"

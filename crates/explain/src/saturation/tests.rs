@@ -91,7 +91,7 @@ fn the_sentence_names_the_first_resource_and_the_next() {
     let loads = [load("disk vda", 0.4, Some(640.0)), load("the CPU time of the machine", 0.2, Some(1_250.0))];
     assert_eq!(
         sentence(&loads, 250.0),
-        "If the load grows, disk vda gives out first, at about 640/s (576/s to 704/s): 40 % were in use at 250/s; the next one is \
+        "If the load grows, disk vda saturates first, at about 640/s (576/s to 704/s): 40 % were in use at 250/s; the next one is \
          the CPU time of the machine, at about 1250/s (1125/s to 1375/s)."
     );
     assert_eq!(

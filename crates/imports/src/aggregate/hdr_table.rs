@@ -1,4 +1,4 @@
-//! Percentile distributions of HdrHistogram: files of their own, the output of wrk2 (`--latency`, `-U`), and vegeta's `hdrplot`.
+//! Percentile distributions of HdrHistogram: separate files, the output of wrk2 (`--latency`, `-U`), and vegeta's `hdrplot`.
 //!
 //! A table has the columns Value, Percentile (from 0 to 1), TotalCount and 1/(1-Percentile). wrk2 measures from the intended
 //! start ("Recorded Latency"); a second table with `-U` counts from the actual start ("Uncorrected Latency").
@@ -15,14 +15,14 @@ const SHOWN: [f64; 8] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
 /// Maximum number of tables in a file.
 const TABLES_MAX: usize = 100;
 
-/// What a line of column names says about the values: `Some(true)` if their unit is unknown; `None` if it is no such line.
+/// Whether the unit of the values is unknown, from a line of column names; `None` for all other lines.
 pub(crate) fn names(line: &[u8]) -> Option<bool> {
     let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
     let value = words.next().filter(|word| word.starts_with("Value"))?;
     (words.next() == Some("Percentile") && words.next() == Some("TotalCount")).then(|| value != "Value(ms)")
 }
 
-/// A line of wrk2 that says how the times of the following table count.
+/// Whether the times of the following table count from the intended start, from a heading of wrk2; `None` for all other lines.
 fn heading(line: &[u8]) -> Option<bool> {
     let line = line.trim_ascii();
     if line.starts_with(b"Latency Distribution (HdrHistogram - Recorded Latency)") {
@@ -31,8 +31,8 @@ fn heading(line: &[u8]) -> Option<bool> {
     line.starts_with(b"Latency Distribution (HdrHistogram - Uncorrected Latency").then_some(false)
 }
 
-/// The number of requests in wrk2's line `227494 requests in 35.00s, 14.86MB read`. The first seconds, in which wrk2 calibrates, are
-/// in it, and not in the table.
+/// The number of requests in wrk2's line `227494 requests in 35.00s, 14.86MB read`. It includes the first seconds, in which wrk2
+/// calibrates; the table excludes them.
 fn sent(line: &[u8]) -> Option<u64> {
     let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
     let sent = words.next()?.parse().ok()?;
@@ -42,7 +42,7 @@ fn sent(line: &[u8]) -> Option<u64> {
 pub(super) fn read(input: &mut impl Read) -> Result<AggregateResult, ImportError> {
     let mut lines = Lines::new(input);
     let mut result = AggregateResult::default();
-    // What the heading before the next table says.
+    // Whether the next table counts from the intended start, if a heading precedes it.
     let mut announced = None;
     while lines.next()? {
         let line = lines.text();
@@ -50,7 +50,7 @@ pub(super) fn read(input: &mut impl Read) -> Result<AggregateResult, ImportError
             announced = Some(from_intended_start);
         } else if let Some(unknown_unit) = names(line) {
             if result.rows.is_empty() {
-                // wrk2 writes ms.
+                // The tables of wrk2 are in ms.
                 let unknown_unit = unknown_unit && announced.is_none();
                 result.method = PercentileMethod {
                     unknown_unit,

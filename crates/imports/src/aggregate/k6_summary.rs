@@ -11,7 +11,7 @@ struct Summary {
     metrics: Map<String, Value>,
 }
 
-/// The values of a metric. `handleSummary` has them in an object of their own.
+/// The values of a metric. `handleSummary` stores them in a nested object.
 fn values(metric: &Value) -> Option<&Map<String, Value>> {
     metric.get("values").unwrap_or(metric).as_object()
 }
@@ -31,7 +31,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<AggregateResult, ImportError> {
     let failed = number(failed, "rate").or_else(|| number(failed, "value"));
     let mut rows: Vec<AggregateRow> = times.filter_map(|(name, metric)| row(name, metric)).collect();
     rows.sort_by_key(|row| row.name != "http_req_duration");
-    // Counts are known for all requests only.
+    // Counts are known only for all requests together.
     if let Some(total) = rows.first_mut().filter(|row| row.name == "http_req_duration") {
         total.requests = requests.map(|requests| requests as u64);
         total.rate_per_s = rate;

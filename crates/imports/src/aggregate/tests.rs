@@ -37,7 +37,7 @@ fn errors_have_positions() {
 }
 
 #[test]
-fn a_summary_of_k6_has_its_values_in_objects_or_not() {
+fn values_of_a_k6_summary_may_be_nested() {
     let plain = r#"{"root_group":{},"metrics":{"http_req_duration":{"avg":2,"med":1,"p(90)":3},"http_reqs":{"count":100,"rate":5},"http_req_failed":{"value":0.25}}}"#;
     let nested = r#"{"root_group":{},"metrics":{"http_req_duration":{"type":"trend","values":{"avg":2,"med":1,"p(90)":3}},"http_reqs":{"values":{"count":100,"rate":5}},"http_req_failed":{"values":{"rate":0.25}}}}"#;
     let read = |text: &str| read_aggregate(AggregateFormat::K6Summary, text.as_bytes()).unwrap();

@@ -83,8 +83,8 @@ pub struct Parameter {
     /// The interval of the bootstrap over repeated runs; `None` without repetitions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<(f64, f64)>,
-    /// Whether the interval also covers other plausible models, such as models with another number of servers. A value from such
-    /// a model does not lead to the estimated capacity.
+    /// Whether the interval also covers other plausible models, such as models with another number of servers. The estimated
+    /// capacity does not follow from such values, because it belongs to the chosen model.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub includes_other_models: bool,
 }

@@ -104,7 +104,7 @@ fn other_variabilities_are_found_if_measurements_suffice() {
         assert!(found.parameters[2].fitted.contains(truth), "{:?}", found.parameters[2]);
         assert!(predicts_accurately(&found, &model));
         assert!(found.model.description().contains("c² "), "{}", found.model.description());
-        // The file for `model compare` has the same parameters.
+        // The file for `capacity verify` has the same parameters.
         let read: FittedModel = serde_json::from_value(found.to_json()["fitted"].clone()).unwrap();
         assert_eq!(read.model(), found.model);
     }

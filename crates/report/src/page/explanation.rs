@@ -10,7 +10,7 @@ use crate::numbers::counted;
 use crate::saturation_lines::{HEADS, RESOURCES_MAX, cells};
 use crate::terminal_text::printable;
 
-/// The finding; the other causes and what was not examined are collapsed.
+/// The finding; the other causes and the causes that were not examined are collapsed.
 pub(super) fn explanation(explanation: &Explanation, saturation: Option<&Saturation>) -> Markup {
     let others: Vec<_> = explanation.evidence.iter().filter(|one| one.cause != explanation.cause).collect();
     let heading = match explanation.cause {
@@ -42,7 +42,7 @@ pub(super) fn explanation(explanation: &Explanation, saturation: Option<&Saturat
     }
 }
 
-/// Which resource gives out first; the table of resources is collapsed.
+/// The resource that saturates first; the table of resources is collapsed.
 fn resources(saturation: &Saturation) -> Markup {
     html! {
         p { (printable(&saturation.sentence)) }

@@ -126,7 +126,7 @@ pub(super) fn times(summary: &Summary, steps: Option<&Steps>) -> Section {
 }
 
 /// The ranges of median and p95 over the slices; `begin_s` returns the start of a slice.
-fn between(
+fn describe_ranges(
     p50: impl IntoIterator<Item = Option<f64>>,
     p95: impl IntoIterator<Item = Option<f64>>,
     begin_s: impl Fn(usize) -> f64,
@@ -146,7 +146,8 @@ fn between(
 }
 
 fn times_body(summary: &Summary, steps: &Steps) -> Markup {
-    let of_steps = || between(steps.p50.iter().copied(), steps.p95.iter().copied(), |at| steps.begin_s(at));
+    let of_steps =
+        || describe_ranges(steps.p50.iter().copied(), steps.p95.iter().copied(), |at| steps.begin_s(at));
     let Some(heat) = &summary.heat else {
         // The median of a slice of several seconds is the worst of its seconds' medians; the text states this.
         let each = if steps.step_s > 1 { "In the worst second of each point" } else { "Second by second" };
@@ -172,7 +173,7 @@ fn times_body(summary: &Summary, steps: &Steps) -> Markup {
             slice_length(heat),
             "slice",
             format!("lines are p50, p95 and p99 of each slice, {BANDS_RESOLUTION}"),
-            between(slices(0.5), slices(0.95), begin_s),
+            describe_ranges(slices(0.5), slices(0.95), begin_s),
         )
     } else {
         ("a second".to_owned(), "second", "lines are its p50, p95 and p99".to_owned(), of_steps())
@@ -243,7 +244,7 @@ pub(super) fn users(summary: &Summary, steps: Option<&Steps>) -> Section {
                     " A result file contains the number only with each sample: the last sample of a second counts, and \
                      in seconds without one at least the requests in flight."
                 }
-                (about_slices(summary, steps, "the most of"))
+                (about_slices(summary, steps, "the maximum of"))
             },
         ),
         None => html! { p { "Not recorded." } },

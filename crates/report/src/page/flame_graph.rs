@@ -10,10 +10,10 @@ use crate::terminal_text::printable;
 const WIDTH: f64 = 960.0;
 const ROW: f64 = 17.0;
 
-/// Narrower frames are left out.
+/// Narrower frames are omitted.
 const WIDTH_MIN: f64 = 1.0;
 
-/// The mean width of a character, and the space beside a text.
+/// The mean width of a character, and the space next to a text.
 const CHARACTER: f64 = 6.2;
 const PADDING: f64 = 3.0;
 

@@ -31,12 +31,12 @@ const TERMS: &[(&str, &str, &str)] = &[
         "changed",
         "changed",
         "Changes made from the live page or the terminal during the run. The verdict on arrivals \
-      uses the changed rate and leaves pauses out. Marks in the plots show when the changes were made.",
+      uses the changed rate and excludes pauses. Marks in the plots show when the changes were made.",
     ),
     (
         "completed",
         "completed",
-        "Requests whose response ended, good and failed ones. Transactions, redirects and embedded resources \
+        "Requests whose response ended, successful or failed. Transactions, redirects and embedded resources \
       are not counted as requests.",
     ),
     (
@@ -66,15 +66,15 @@ const TERMS: &[(&str, &str, &str)] = &[
     (
         "explanation",
         "explanation",
-        "The observed cause that goes with slow requests. Requests are compared at times with and without each cause; moving \
-      the times of the cause shows how strong the association would be by chance. It is an association, and no proof.",
+        "The observed cause that goes with slow requests. Requests are compared at times with and without each cause; shifting \
+      the times of the cause shows how strong the association would be by chance. The finding is an association, not a proof.",
     ),
     (
         "incident",
         "incident",
         "A part of the run whose 95th percentile is at least 1.5 times the usual one (1.3 times if it is long), in which at \
       least three times as many requests failed as usual, or in which at most two thirds as many requests ended although \
-      the load was the same. The usual state is the best one that held for a while. Shaded in the plots.",
+      the load was the same. The usual state is the best state that lasted for some time. Incidents are shaded in the plots.",
     ),
     ("max", "longest", "The largest time, exact."),
     ("mean", "mean", "The sum of all times divided by their number, exact."),

@@ -7,6 +7,7 @@ use maud::{Markup, Render, html};
 use super::closed_load::Cycle;
 use super::explanation::explanation;
 use super::markup::{Section, capital, def, quantity};
+use super::server_log::server_log_opening;
 use super::stacks::stacks_opening;
 use super::steps::Steps;
 use super::thresholds::thresholds;
@@ -63,6 +64,7 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
             (incidents(summary))
             @if let Some(found) = &summary.explanation { (explanation(found, summary.saturation.as_ref())) }
             (stacks_opening(summary))
+            (server_log_opening(summary))
             (thresholds(summary))
             (caveats(summary))
         }
@@ -328,7 +330,7 @@ fn key_figures(summary: &Summary) -> Markup {
     ];
     let table = html! {
         table.key {
-            caption { "in ms" (exactness(summary.percentile_error)) }
+            caption { "in ms" (percentile_accuracy(summary.percentile_error)) }
             thead {
                 tr {
                     td {}
@@ -367,6 +369,6 @@ fn key_figures(summary: &Summary) -> Markup {
 }
 
 /// A clause on the precision: `; percentiles within 0.1 %`.
-fn exactness(error: f64) -> String {
+fn percentile_accuracy(error: f64) -> String {
     if error > 0.0 { format!("; percentiles accurate to {} %", error * 100.0) } else { String::new() }
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 const WIDTH: f64 = 96.0;
 const HEIGHT: f64 = 20.0;
 
-/// Points of a line at most; adjacent values are combined by their largest value, so that peaks remain visible.
+/// Maximum number of points of a line; adjacent values are combined by their largest value, so that peaks remain visible.
 const POINTS_MAX: usize = 75;
 
 /// A small line of rates over time, for a cell of a table.

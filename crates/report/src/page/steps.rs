@@ -58,7 +58,7 @@ impl Steps {
         let step_s = length.div_ceil(POINTS_MAX);
         let slices = Slices { first, last, step_s };
         let rates = |of: &dyn Fn(usize) -> f64| slices.rates(&series.second, of);
-        let most = |of: &dyn Fn(usize) -> Option<f64>| slices.most(&series.second, of);
+        let largest = |of: &dyn Fn(usize) -> Option<f64>| slices.largest_values(&series.second, of);
         let where_counted = |counts: &[u64]| {
             if counts.len() == series.len() { rates(&|at| counts[at] as f64) } else { Vec::new() }
         };
@@ -69,10 +69,10 @@ impl Steps {
             started: where_counted(&series.started),
             ended: rates(&|at| series.requests[at] as f64),
             errors: rates(&|at| series.errors[at] as f64),
-            users: most(&|at| series.users[at].map(f64::from)),
-            p50: most(&|at| series.response_p50[at]),
-            p95: most(&|at| series.response_p95[at]),
-            p99: most(&|at| series.response_p99[at]),
+            users: largest(&|at| series.users[at].map(f64::from)),
+            p50: largest(&|at| series.response_p50[at]),
+            p95: largest(&|at| series.response_p95[at]),
+            p99: largest(&|at| series.response_p99[at]),
             received_kib: rates(&|at| series.bytes[at] as f64 / 1024.0),
             sent_kib: rates(&|at| series.sent_bytes[at] as f64 / 1024.0),
             is_cut,
@@ -113,14 +113,14 @@ impl Slices {
     }
 
     /// The largest value of each slice.
-    fn most(&self, seconds: &[u64], value: &dyn Fn(usize) -> Option<f64>) -> Vec<Option<f64>> {
-        let mut most: Vec<Option<f64>> = vec![None; self.count()];
+    fn largest_values(&self, seconds: &[u64], value: &dyn Fn(usize) -> Option<f64>) -> Vec<Option<f64>> {
+        let mut largest: Vec<Option<f64>> = vec![None; self.count()];
         for (at, slice) in self.of(seconds) {
             if let Some(value) = value(at) {
-                most[slice] = Some(most[slice].map_or(value, |known| known.max(value)));
+                largest[slice] = Some(largest[slice].map_or(value, |known| known.max(value)));
             }
         }
-        most
+        largest
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn still(plot: &EventPlot, part: &Part) -> Markup {
 pub(super) fn picture(plot: &EventPlot, part: &Part) -> Markup {
     let scale = Scale::of(plot, part);
     let bottom = HEIGHT - BOTTOM;
-    // The unit of counts is too long for the axis; the caption has it.
+    // The unit of counts is too long for the axis; the caption contains it.
     let value = |value: f64| match plot.unit.starts_with("per ") {
         true => whole(value),
         false => format!("{} {}", rate(value), plot.unit),

@@ -188,7 +188,7 @@ pub(super) fn glossary() -> Markup {
             ))
             (entry(
                 "throughput",
-                "The share of the total time outside of pauses. If the application was idle for a part of the time, it looks \
+                "The share of the total time outside of pauses. If the application was idle for a part of the time, this share looks \
                  better than under load.",
             ))
             (entry(
@@ -199,13 +199,13 @@ pub(super) fn glossary() -> Markup {
             (entry(
                 "live memory",
                 "The heap in use after collections that reclaim old objects: full collections, the last of successive mixed \
-                 collections of G1, cycles of ZGC and Shenandoah. Only this can show a leak; the heap after young collections \
+                 collections of G1, cycles of ZGC and Shenandoah. Only live memory can show a leak; the heap after young collections \
                  rises in every healthy program.",
             ))
             (entry(
                 "leak",
                 "A material rise of live memory that lasts in all parts of the log after the warm-up (Mann–Kendall test with \
-                 correction for serial correlation). No leak: such a rise is ruled out. Undecided: the log shows neither.",
+                 correction for serial correlation). No leak: such a rise is ruled out. Undecided: the log permits neither conclusion.",
             ))
         }
     }

@@ -1,4 +1,4 @@
-//! The garbage-collection log of a run, as a folded part of its report.
+//! The garbage-collection log of a run, as a collapsed part of its report.
 
 use busyhour_gclog::GcSource;
 use maud::{Markup, html};
@@ -11,7 +11,8 @@ use crate::gc_words::gc_collector;
 use crate::numbers::ms;
 use crate::terminal_text::{capital, printable};
 
-/// What the pauses cost and the verdict on live memory; folded, the content of the page of `observe gc`.
+/// The cost of the pauses and the verdict on live memory, followed by the content of the page of `observe gc`, which is
+/// collapsed.
 pub(crate) fn gc_in_run(source: &GcSource) -> Markup {
     let summary = &source.summary;
     let sides = [Side::shifted(summary, source.origin_s.unwrap_or(0.0))];

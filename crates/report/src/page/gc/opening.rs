@@ -11,17 +11,17 @@ use crate::numbers::{counted, duration, percent, thousands};
 use crate::terminal_text::printable;
 
 pub(super) fn title(log: &NamedGcLog) -> String {
-    format!("{}: garbage collection", short(&log.name))
+    format!("{}: garbage collection", file_name(&log.name))
 }
 
 /// The name without directories.
-fn short(name: &str) -> &str {
+fn file_name(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(_, file)| file)
 }
 
 /// Both names. Directories are omitted if the names differ without them.
 pub(super) fn comparison_title(before: &NamedGcLog, after: &NamedGcLog) -> String {
-    match (short(&before.name), short(&after.name)) {
+    match (file_name(&before.name), file_name(&after.name)) {
         (one, two) if one != two => format!("{one} → {two}"),
         _ => format!("{} → {}", before.name, after.name),
     }
@@ -81,7 +81,7 @@ pub(super) fn headline(summary: &GcSummary) -> Markup {
     let Some(pauses) = &summary.statistics.pauses else {
         let reason = summary.figure("accumPause").and_then(|figure| figure.unavailable);
         let why = reason.map_or("the log has no pauses", |reason| reason.reason());
-        return html! { "How long collections stopped the application is unavailable: " (with_code(why)) "." };
+        return html! { "The length of pauses is unavailable: " (with_code(why)) "." };
     };
     let (sum_s, total_s) =
         (value(summary, "accumPause").unwrap_or(pauses.sum_s), value(summary, "totalTime"));
@@ -144,7 +144,7 @@ pub(super) fn comparison_opening(
         section aria-label="Result" {
             p.headline { (comparison_headline(comparison)) }
             @for log in [before, after] {
-                p { (printable(short(&log.name))) ": " (headline(&log.summary)) " " (verdict(&log.summary)) }
+                p { (printable(file_name(&log.name))) ": " (headline(&log.summary)) " " (verdict(&log.summary)) }
             }
         }
         (caveat_list(

@@ -81,5 +81,5 @@ fn a_log_without_pauses_has_a_page() {
     reader.line("[1.0s][info][gc] GC(0) Garbage Collection (Warmup) 90M(94%)->10M(10%)");
     let page = gc_html(&NamedGcLog { name: "z.log".into(), summary: GcSummary::of(&reader.finish()) });
     assert_eq!(sections(&page), ["heap", "live", "causes", "figures", "lines", "glossary"]);
-    assert!(page.contains("How long collections stopped the application is unavailable"), "{page}");
+    assert!(page.contains("The length of pauses is unavailable"), "{page}");
 }

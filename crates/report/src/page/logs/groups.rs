@@ -13,21 +13,21 @@ use crate::log_words::log_verdict;
 use crate::numbers::{counted, rate, thousands};
 use crate::terminal_text::{printable, shown_text};
 
-/// Templates and stack traces that are shown.
+/// Maximum numbers of templates and of stack traces that are shown.
 const TEMPLATES_MAX: usize = 100;
 const TRACES_MAX: usize = 50;
 
-/// Stack traces that are open at first.
+/// Number of stack traces that are expanded at first.
 const OPEN_TRACES: usize = 3;
 
-/// Characters of a template and of its example.
+/// Maximum numbers of characters of a template and of its example.
 const TEXT_MAX: usize = 300;
 const EXAMPLE_MAX: usize = 1_000;
 
-/// Lines of an example of a stack trace.
+/// Maximum number of lines of the example of a stack trace.
 const TRACE_LINES_MAX: usize = 60;
 
-/// Intervals of a small line.
+/// Number of intervals of a small line.
 const CELLS: usize = 60;
 
 /// How a group differs from the baseline.
@@ -55,7 +55,7 @@ impl Group<'_> {
 }
 
 /// The groups in the order of the page: those that the baseline lacks, those that are more frequent, the others.
-fn in_order<'a>(groups: &'a [GroupCounts], differences: Option<&'a Differences>) -> Vec<Group<'a>> {
+fn sorted_groups<'a>(groups: &'a [GroupCounts], differences: Option<&'a Differences>) -> Vec<Group<'a>> {
     let mut changes: HashMap<&str, (usize, Change<'a>)> = HashMap::new();
     if let Some(differences) = differences {
         let new = differences.new.iter().map(|one| (one, Change::New(one)));
@@ -78,7 +78,8 @@ fn in_order<'a>(groups: &'a [GroupCounts], differences: Option<&'a Differences>)
 /// The table of templates.
 pub(super) fn templates(page: &LogPage<'_>) -> Markup {
     let counts = &page.log.counts;
-    let groups = in_order(&counts.templates, page.baseline.map(|baseline| &baseline.comparison.templates));
+    let groups =
+        sorted_groups(&counts.templates, page.baseline.map(|baseline| &baseline.comparison.templates));
     let shown = &groups[..groups.len().min(TEMPLATES_MAX)];
     type Cells<'a> = TableColumn<'a, Group<'a>>;
     let mut columns = vec![
@@ -94,7 +95,7 @@ pub(super) fn templates(page: &LogPage<'_>) -> Markup {
         Cells::text("severity", |group| severity(group.counts.severity)),
     ];
     if page.baseline.is_some() {
-        columns.push(Cells::text("against the baseline", |group| change(group)));
+        columns.push(Cells::text("against the baseline", |group| comparison_verdict(group)));
         columns.push(Cells::number("baseline/min", |group| per_minute(group, |one| one.baseline_rate)));
         columns.push(Cells::number("log/min", |group| per_minute(group, |one| one.run_rate)));
     }
@@ -124,7 +125,7 @@ pub(super) fn templates(page: &LogPage<'_>) -> Markup {
 /// The stack traces, each with its first entry.
 pub(super) fn traces(page: &LogPage<'_>) -> Markup {
     let counts = &page.log.counts;
-    let groups = in_order(&counts.traces, page.baseline.map(|baseline| &baseline.comparison.traces));
+    let groups = sorted_groups(&counts.traces, page.baseline.map(|baseline| &baseline.comparison.traces));
     html! {
         @if groups.is_empty() { p { "No problem has a stack trace." } }
         @for (at, group) in groups.iter().take(TRACES_MAX).enumerate() {
@@ -132,7 +133,7 @@ pub(super) fn traces(page: &LogPage<'_>) -> Markup {
                 summary {
                     (thousands(group.counts.count)) " × "
                     code { (shown_text(group.counts.text.lines().next().unwrap_or_default(), TEXT_MAX)) }
-                    @if page.baseline.is_some() { " " (change(group)) }
+                    @if page.baseline.is_some() { " " (comparison_verdict(group)) }
                     @if page.log.has_times {
                         span.soft {
                             " " (time(page, group.counts.over_time.counts.first())) " – "
@@ -158,8 +159,8 @@ fn severity(severity: Option<EntrySeverity>) -> Markup {
     }
 }
 
-/// What the comparison says about a group.
-fn change(group: &Group<'_>) -> Markup {
+/// The verdict of the comparison on a group, as text.
+fn comparison_verdict(group: &Group<'_>) -> Markup {
     let verdict = |difference: &Difference| {
         let class = if difference.is_significant { "bad" } else { "open" };
         html! { span.soft { (mark(class, log_verdict(difference))) } }

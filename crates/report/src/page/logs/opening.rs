@@ -1,4 +1,4 @@
-//! The first screen: how many problems there are, what the baseline lacks, and what the counts leave out.
+//! The first screen: the number of problems, the differences from the baseline, and notes on incomplete counts.
 
 use busyhour_logs::Differences;
 use maud::{Markup, html};
@@ -10,14 +10,14 @@ use crate::numbers::{counted, percent, rate, thousands};
 use crate::terminal_text::printable;
 
 /// The name without directories.
-fn short(log: &NamedLog) -> &str {
+fn file_name(log: &NamedLog) -> &str {
     log.name.rsplit_once('/').map_or(&log.name, |(_, file)| file)
 }
 
 pub(super) fn title(page: &LogPage<'_>) -> String {
     match &page.baseline {
-        Some(baseline) => format!("{} → {}", short(baseline.log), short(page.log)),
-        None => format!("{}: problems", short(page.log)),
+        Some(baseline) => format!("{} → {}", file_name(baseline.log), file_name(page.log)),
+        None => format!("{}: problems", file_name(page.log)),
     }
 }
 
@@ -60,7 +60,7 @@ fn headline(log: &NamedLog) -> String {
     format!("{} of {} {verb} a problem{share}.", thousands(problems), log_entries(entries))
 }
 
-/// How many templates are new or more frequent.
+/// The number of templates that are new or more frequent.
 fn changes(templates: &Differences) -> Markup {
     let all = || templates.new.iter().chain(&templates.risen);
     let significant = all().filter(|one| one.is_significant).count() as u64;

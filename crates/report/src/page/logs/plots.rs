@@ -8,7 +8,7 @@ use super::content::LogPage;
 use crate::numbers::{counted, thousands};
 use crate::terminal_text::shown_text;
 
-/// Number of intervals of a plot at most.
+/// Maximum number of intervals of a plot.
 const INTERVALS_MAX: f64 = 240.0;
 
 /// Lengths of intervals in seconds.
@@ -18,7 +18,7 @@ const LENGTHS_S: [u32; 17] =
 /// The colours of rules; the rules with the most entries have one.
 const RULE_COLOURS: [Colour; 5] = [Colour::Blue, Colour::Orange, Colour::Green, Colour::Purple, Colour::Red];
 
-/// Characters of the name of a rule.
+/// Maximum number of characters of the name of a rule.
 const RULE_MAX: usize = 40;
 
 /// Sections with a plot: id, title, plot and caption.

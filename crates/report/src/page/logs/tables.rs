@@ -9,13 +9,13 @@ use super::content::LogPage;
 use crate::numbers::{counted, duration, percent, thousands};
 use crate::terminal_text::shown_text;
 
-/// Bursts that are listed: the largest ones.
+/// Maximum number of bursts that are listed: the largest ones.
 const BURSTS_MAX: usize = 50;
 
-/// Rules that are listed: those with the most entries.
+/// Maximum number of rules that are listed: those with the most entries.
 const RULES_MAX: usize = 50;
 
-/// Characters of a template and of a rule.
+/// Maximum number of characters of a template and of a rule.
 const TEXT_MAX: usize = 200;
 
 /// The bursts, or why they are unavailable.
@@ -52,7 +52,7 @@ pub(super) fn bursts(page: &LogPage<'_>) -> Markup {
     }
 }
 
-/// How many problems each rule selects, and how many entries have each severity.
+/// The number of problems by rule, and the number of entries by severity.
 pub(super) fn rules(page: &LogPage<'_>) -> Markup {
     let counts = &page.log.counts;
     let share = |count: u64, of: u64| percent(100.0 * count as f64 / of.max(1) as f64);

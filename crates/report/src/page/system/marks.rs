@@ -1,4 +1,4 @@
-//! Marks on the time axis: their key, a table, and the data for the plots.
+//! Marks on the time axis: their legend, a table, and the data for the plots.
 
 use busyhour_analysis::RunFacts;
 use busyhour_results::{MarkCount, SystemMark, SystemRecord};
@@ -79,7 +79,7 @@ fn words(mark: &SystemMark) -> String {
     }
 }
 
-/// The key of the marks in plots; empty without marks.
+/// The legend of the marks in plots; empty without marks.
 pub(crate) fn legend(record: &SystemRecord) -> Markup {
     html! {
         @if !record.mark_counts.is_empty() {
@@ -104,7 +104,7 @@ fn key(count: &MarkCount) -> Markup {
     }
 }
 
-/// The key of the marks, and their table.
+/// The legend of the marks, and their table.
 pub(super) fn marks(run: &RunFacts, record: &SystemRecord) -> Markup {
     let rows = longest(record);
     if rows.is_empty() {

@@ -1,4 +1,4 @@
-//! The overview: how much of each resource was used, how much work waited for it, and what failed.
+//! The overview: the use of each resource, the work that waited for it, and its errors.
 
 use busyhour_results::{Aspect, Panel, PanelLine, PanelName, Resource, SystemRecord};
 use maud::{Markup, html};

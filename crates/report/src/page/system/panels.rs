@@ -1,4 +1,4 @@
-//! The plots of each resource. A table below each plot contains the figures of its lines and is also the key.
+//! The plots of each resource. A table below each plot contains the figures of its lines and is also the legend.
 
 use busyhour_results::{Panel, PanelLine, Resource, SystemRecord};
 use maud::{Markup, html};
@@ -28,9 +28,9 @@ pub(super) fn panels(record: &SystemRecord) -> Markup {
                     (figure(panel, { number += 1; number - 1 }, &frame))
                 }
             }
-            (absent(record, resource, source))
+            (panels_not_drawn(record, resource, source))
         }
-        (absent_resources(record))
+        (resources_not_drawn(record))
     }
 }
 
@@ -83,7 +83,7 @@ fn figures(line: &PanelLine, scale: super::scale::Scale) -> Markup {
 
 /// The panels of a resource that are not shown: those whose values were always 0, and unavailable ones with their
 /// reasons.
-fn absent(record: &SystemRecord, resource: Resource, source: &str) -> Markup {
+fn panels_not_drawn(record: &SystemRecord, resource: Resource, source: &str) -> Markup {
     let quiet: Vec<&str> = record
         .quiet
         .iter()
@@ -112,8 +112,8 @@ fn absent(record: &SystemRecord, resource: Resource, source: &str) -> Markup {
     }
 }
 
-/// Like [`absent`], for all resources without a panel.
-fn absent_resources(record: &SystemRecord) -> Markup {
+/// Like [`panels_not_drawn`], for all resources without a panel.
+fn resources_not_drawn(record: &SystemRecord) -> Markup {
     let mut resources: Vec<(Resource, &str)> = record
         .missing
         .iter()
@@ -134,7 +134,7 @@ fn absent_resources(record: &SystemRecord) -> Markup {
                 (resource.name())
                 @if !source.is_empty() { span.tag { (printable(source)) } }
             }
-            (absent(record, resource, source))
+            (panels_not_drawn(record, resource, source))
         }
     }
 }

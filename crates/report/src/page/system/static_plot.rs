@@ -50,7 +50,7 @@ pub(super) fn static_plot(panel: &Panel, frame: &StaticFrame) -> Markup {
     }
 }
 
-/// What all static plots have in common: the labels of the time axis, and whether there are marks.
+/// The properties of all static plots: the labels of the time axis, and whether there are marks.
 pub(super) struct StaticFrame {
     ticks: [String; 3],
     has_marks: bool,

@@ -95,15 +95,15 @@ fn table<'s>(
         @if !all.is_empty() {
             h3 { (title) }
             (scrolling(title, sortable_table(title, columns, shown)))
-            @if all.len() > shown.len() { p.note { (rest(system, kind, all.len() - shown.len())) } }
+            @if all.len() > shown.len() { p.note { (omitted_note(system, kind, all.len() - shown.len())) } }
             @if !note.is_empty() { p.note { (note) } }
-            (unavailable(shown))
+            (missing_figures(shown))
         }
     }
 }
 
 /// The number of subjects that the table omits, with the CPU time of processes.
-fn rest(system: &SystemFigures, kind: SubjectKind, count: usize) -> String {
+fn omitted_note(system: &SystemFigures, kind: SubjectKind, count: usize) -> String {
     let rest = system.of_kind(kind).skip(ROWS_MAX);
     let cpu: Vec<f64> = rest.filter_map(|subject| subject.value(FigureKind::CpuSeconds)).collect();
     let noun = format!("more {}", kind.noun());
@@ -118,7 +118,7 @@ fn rest(system: &SystemFigures, kind: SubjectKind, count: usize) -> String {
 }
 
 /// The reasons for missing figures, each once.
-fn unavailable(subjects: &[&SystemSubject]) -> Markup {
+fn missing_figures(subjects: &[&SystemSubject]) -> Markup {
     let mut reasons: Vec<String> = subjects.iter().flat_map(|subject| unavailable_figures(subject)).collect();
     reasons.sort_unstable();
     reasons.dedup();

@@ -51,13 +51,13 @@ struct Line {
 }
 
 /// The data of a point that a plot uses: for each class or station its name, value and bound.
-type Taken = Vec<(String, Option<WhatIfValue>, Option<f64>)>;
+type PlottedData = Vec<(String, Option<WhatIfValue>, Option<f64>)>;
 
 pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, Markup)> {
     let axis = axis(page);
     let over = page.parameters.get(axis).map(|name| printable(name)).unwrap_or_default();
     let by_class = |of: fn(&WhatIfClass) -> (Option<WhatIfValue>, Option<f64>)| {
-        move |found: &WhatIfFound| -> Taken {
+        move |found: &WhatIfFound| -> PlottedData {
             let one = |class: &WhatIfClass| {
                 let (value, bound) = of(class);
                 (class.name.clone(), value, bound)
@@ -66,7 +66,7 @@ pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, Markup)> {
         }
     };
     let by_station = |of: fn(&WhatIfStation) -> Option<WhatIfValue>| {
-        move |found: &WhatIfFound| -> Taken {
+        move |found: &WhatIfFound| -> PlottedData {
             found.stations.iter().map(|station| (station.name.clone(), of(station), None)).collect()
         }
     };
@@ -172,7 +172,7 @@ fn sweep(
 }
 
 /// One line for each model, combination of the other parameters, and class or station.
-fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> {
+fn lines(page: &WhatIfPage, plotted: impl Fn(&WhatIfFound) -> PlottedData) -> Vec<Line> {
     let axis = axis(page);
     let labels = labels(page, axis);
     let is_other = |at: &usize| *at != axis;
@@ -185,7 +185,7 @@ fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> 
                 (0..point.values.len()).filter(is_other).map(|at| point.values[at].clone()).collect();
             let label =
                 point.values.get(axis).and_then(|value| labels.iter().position(|label| label == value));
-            for (part, value, bound) in taken(found) {
+            for (part, value, bound) in plotted(found) {
                 let key = (model, others.clone(), part);
                 let at = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
                     keys.push(key);

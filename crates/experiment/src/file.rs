@@ -1,0 +1,24 @@
+//! The file that describes an experiment.
+
+mod experiment;
+mod factor;
+mod finding;
+mod quantity;
+mod read;
+mod response;
+mod system;
+mod treatment;
+mod trial_plan;
+mod validate;
+
+pub use experiment::Experiment;
+pub use factor::{Factor, FilePatch, Level};
+pub use quantity::{CoreList, Duration, Percent, QuantityError, WayMask};
+pub use read::{EXPERIMENT_BYTES_MAX, ReadExperiment};
+pub use response::{Response, ResponseError, ResponseMeasure};
+pub use system::{Command, SystemUnderTest, TrialLoad};
+pub use treatment::{
+    AllocationMasks, CgroupLimits, CommandPair, Neighbour, NeighbourWorkload, NetworkConditions,
+    RestartSettings, Treatment, TreatmentAction, TreatmentError,
+};
+pub use trial_plan::{ExperimentLimits, Repetitions, TrialPlan};

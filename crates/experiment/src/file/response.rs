@@ -1,0 +1,196 @@
+//! Responses: the measures of a trial that an experiment compares.
+
+use std::fmt;
+
+use busyhour_diagnostic::nearest_name;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::quantity::number;
+use crate::scale::ResponseScale;
+
+/// The words that begin a response, for hints.
+const MEASURES: [&str; 10] =
+    ["mean", "median", "p95", "p99", "iqr", "max", "throughput", "rate", "errors", "series"];
+
+/// A measure of a trial, such as `"p95 of checkout"`, `"throughput"` or `"series cpi"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub struct Response {
+    /// The measure.
+    pub measure: ResponseMeasure,
+    /// The label whose samples are measured; `None` for all requests.
+    pub label: Option<String>,
+}
+
+/// What is measured in a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ResponseMeasure {
+    /// Mean response time.
+    Mean,
+    /// The response time that the given percentage of requests did not exceed.
+    Percentile(f64),
+    /// Interquartile range of the response times.
+    InterquartileRange,
+    /// Largest response time.
+    Max,
+    /// Completed requests per second.
+    Throughput,
+    /// Share of failed requests.
+    Errors,
+    /// Mean of an observed series of the system under test.
+    Series(String),
+}
+
+/// Why a response cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ResponseError {
+    /// The first word is not a measure.
+    #[error(
+        "{word:?} is not a response{}; the responses are mean, median, p95 (any percentile), iqr, max, throughput, errors and series NAME, each also with \"of LABEL\"",
+        .nearest.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default()
+    )]
+    Unknown {
+        /// The word.
+        word: String,
+        /// The known word that is most similar.
+        nearest: Option<&'static str>,
+    },
+    /// The percentile is not above 0 and below 100.
+    #[error("the percentile {0:?} is not above 0 and below 100, such as p95 or p99.9")]
+    Percentile(String),
+    /// The label or the name of the series is missing.
+    #[error("{0:?} has no name after its last word")]
+    NameMissing(String),
+    /// Words follow the measure.
+    #[error("{0:?} is not expected here; a label follows the word \"of\"")]
+    Unexpected(String),
+    /// A series has no label.
+    #[error("a series has no label: omit \"of {0}\"")]
+    SeriesWithLabel(String),
+}
+
+impl Response {
+    /// The scale on which the values of trials are compared.
+    #[must_use]
+    pub fn scale(&self) -> ResponseScale {
+        match self.measure {
+            ResponseMeasure::Errors => ResponseScale::Difference,
+            ResponseMeasure::Mean
+            | ResponseMeasure::Percentile(_)
+            | ResponseMeasure::InterquartileRange
+            | ResponseMeasure::Max
+            | ResponseMeasure::Throughput
+            | ResponseMeasure::Series(_) => ResponseScale::Ratio,
+        }
+    }
+}
+
+impl TryFrom<String> for Response {
+    type Error = ResponseError;
+
+    fn try_from(text: String) -> Result<Response, ResponseError> {
+        let text = text.trim();
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let rest = rest.trim_start();
+        if word == "series" {
+            return series(text, rest);
+        }
+        let measure = measure(word)?;
+        if rest.is_empty() {
+            return Ok(Response { measure, label: None });
+        }
+        let (of, label) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        match (of, label.trim()) {
+            ("of", "") => Err(ResponseError::NameMissing(text.to_owned())),
+            ("of", label) => Ok(Response { measure, label: Some(label.to_owned()) }),
+            _ => Err(ResponseError::Unexpected(of.to_owned())),
+        }
+    }
+}
+
+fn series(text: &str, rest: &str) -> Result<Response, ResponseError> {
+    let (name, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    match (name, after.trim()) {
+        ("", _) => Err(ResponseError::NameMissing(text.to_owned())),
+        (name, "") => Ok(Response { measure: ResponseMeasure::Series(name.to_owned()), label: None }),
+        (_, after) => match after.strip_prefix("of ") {
+            Some(label) => Err(ResponseError::SeriesWithLabel(label.to_owned())),
+            None => Err(ResponseError::Unexpected(after.to_owned())),
+        },
+    }
+}
+
+fn measure(word: &str) -> Result<ResponseMeasure, ResponseError> {
+    match word {
+        "mean" => Ok(ResponseMeasure::Mean),
+        "median" => Ok(ResponseMeasure::Percentile(50.0)),
+        "iqr" => Ok(ResponseMeasure::InterquartileRange),
+        "max" => Ok(ResponseMeasure::Max),
+        "throughput" | "rate" => Ok(ResponseMeasure::Throughput),
+        "errors" => Ok(ResponseMeasure::Errors),
+        _ => match word.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+            Some(digits) => number(digits)
+                .filter(|percentile| *percentile > 0.0 && *percentile < 100.0)
+                .map(ResponseMeasure::Percentile)
+                .ok_or_else(|| ResponseError::Percentile(word.to_owned())),
+            None => Err(ResponseError::Unknown {
+                word: word.to_owned(),
+                nearest: nearest_name(word, MEASURES.into_iter()),
+            }),
+        },
+    }
+}
+
+impl From<Response> for String {
+    fn from(response: Response) -> String {
+        response.to_string()
+    }
+}
+
+impl fmt::Display for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.measure {
+            ResponseMeasure::Mean => f.write_str("mean")?,
+            ResponseMeasure::Percentile(percentile) => write!(f, "p{percentile}")?,
+            ResponseMeasure::InterquartileRange => f.write_str("iqr")?,
+            ResponseMeasure::Max => f.write_str("max")?,
+            ResponseMeasure::Throughput => f.write_str("throughput")?,
+            ResponseMeasure::Errors => f.write_str("errors")?,
+            ResponseMeasure::Series(name) => write!(f, "series {name}")?,
+        }
+        match &self.label {
+            Some(label) => write!(f, " of {label}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Response, ResponseError> {
+        Response::try_from(text.to_owned())
+    }
+
+    #[test]
+    fn responses_have_a_measure_and_a_label() {
+        let response = read("p99.9 of GET /a of b").unwrap();
+        assert_eq!(response.measure, ResponseMeasure::Percentile(99.9));
+        assert_eq!(response.label.as_deref(), Some("GET /a of b"));
+        assert_eq!(response.to_string(), "p99.9 of GET /a of b");
+        assert_eq!(read("median").unwrap(), read("p50").unwrap());
+        assert_eq!(read("errors").unwrap().scale(), ResponseScale::Difference);
+        assert_eq!(read("rate of pay").unwrap().measure, ResponseMeasure::Throughput);
+        assert_eq!(read("series cpi").unwrap().measure, ResponseMeasure::Series("cpi".to_owned()));
+    }
+
+    #[test]
+    fn errors_name_the_wrong_part() {
+        let errors = ["", "meen", "p0", "p100", "p9x", "mean of", "mean for a", "series", "series a of b"];
+        let all: Vec<String> = errors.iter().map(|text| read(text).unwrap_err().to_string()).collect();
+        insta::assert_snapshot!(all.join("\n"));
+    }
+}

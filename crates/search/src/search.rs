@@ -1,0 +1,310 @@
+//! The search: which trial is next, and when it ends.
+
+use serde::{Deserialize, Serialize};
+
+use crate::answer::{SearchReport, recommended, report};
+use crate::checks::{Checked, contradiction, far_trial, trial_above_failures};
+use crate::end::SearchEnd;
+use crate::history::{History, VOIDS_IN_ROW};
+use crate::placement::{missing_full_trial, search_trial, supporting_trial, within};
+use crate::posterior::Posterior;
+use crate::repeats::{confirmation_run, from_above_trial, planned};
+use crate::settings::{SearchSettings, SettingsError};
+use crate::trial::{FinishedTrial, NextTrial, SearchStep, TrialOutcome, TrialPurpose, VoidCause};
+
+/// Largest number of trials, so that the time for each step is bounded.
+pub const TRIALS_MAX: usize = 500;
+
+/// Largest number of void trials.
+const VOIDS_MAX: usize = 30;
+
+/// Trials in a row that may be spoiled on the host.
+const SPOILED_IN_ROW: usize = 5;
+
+/// The lengths of full trials that remain when the answer needs its support.
+const LAST_TRIALS: f64 = 2.0;
+
+/// Loads far from the half-pass load are tried when its standard deviation is below this value, if the time of so many full trials
+/// remains.
+const CHECKED_SD: f64 = 0.1;
+const CHECKED_TRIALS: f64 = 5.0;
+
+/// Trials of full length before the search ends at an end of the range.
+const TRIALS_AT_END: usize = 3;
+
+/// The delivered load may differ from the wanted one by this share.
+const DELIVERED_WITHIN: f64 = 0.1;
+
+/// The search for the largest load that keeps the thresholds.
+///
+/// The state is serializable. A search that is read back continues with the same step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "StoredSearch", try_from = "StoredSearch")]
+pub struct Search {
+    history: History,
+    pending: Option<NextTrial>,
+    /// Set when the search itself is over; confirmation runs and trials from above follow.
+    end: Option<SearchEnd>,
+    is_finished: bool,
+}
+
+/// An outcome that the search cannot take.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum ReportError {
+    /// No trial is pending.
+    #[error("no trial is pending; ask for the next step first")]
+    NoTrial,
+    /// The load is not that of the pending trial.
+    #[error(
+        "the load {load} differs by more than 10 % from the load {wanted} of the trial; report it as void"
+    )]
+    OtherLoad {
+        /// The reported load.
+        load: f64,
+        /// The load of the trial.
+        wanted: f64,
+    },
+}
+
+impl Search {
+    /// A search without trials.
+    ///
+    /// # Errors
+    /// A setting is out of its limits.
+    pub fn new(settings: SearchSettings) -> Result<Search, SettingsError> {
+        let history = History { settings: settings.checked()?, trials: Vec::new() };
+        Ok(Search { history, pending: None, end: None, is_finished: false })
+    }
+
+    /// The next step. It remains the same until its outcome is reported.
+    pub fn next_step(&mut self) -> SearchStep {
+        if !self.is_finished && self.pending.is_none() {
+            self.pending = self.next_trial();
+            self.is_finished = self.pending.is_none();
+        }
+        match self.pending {
+            Some(trial) => SearchStep::Trial(trial),
+            None => SearchStep::Finished(self.end.unwrap_or(SearchEnd::BudgetSpent)),
+        }
+    }
+
+    /// Takes the outcome of the pending trial, and the load that was delivered. The outcome has to be void if less was delivered
+    /// than the caller tolerates.
+    ///
+    /// # Errors
+    /// No trial is pending, or the loads differ by more than 10 % although the outcome is not void.
+    pub fn report(&mut self, load: f64, outcome: TrialOutcome) -> Result<(), ReportError> {
+        let trial = self.pending.ok_or(ReportError::NoTrial)?;
+        let is_void = matches!(outcome, TrialOutcome::Void(_));
+        let is_near = (load / trial.load - 1.0).abs() <= DELIVERED_WITHIN;
+        if !is_void && !is_near {
+            return Err(ReportError::OtherLoad { load, wanted: trial.load });
+        }
+        self.history.trials.push(FinishedTrial { trial, outcome });
+        self.pending = None;
+        Ok(())
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn settings(&self) -> &SearchSettings {
+        &self.history.settings
+    }
+
+    /// The finished trials.
+    #[must_use]
+    pub fn trials(&self) -> &[FinishedTrial] {
+        &self.history.trials
+    }
+
+    /// The result, or what is known so far.
+    #[must_use]
+    pub fn result(&self) -> SearchReport {
+        report(&self.history, self.end.filter(|_| self.is_finished))
+    }
+
+    fn next_trial(&mut self) -> Option<NextTrial> {
+        match self.after_voids() {
+            AfterVoids::Repeat(trial) => return Some(trial),
+            AfterVoids::End(end) => {
+                self.end = self.end.or(Some(end));
+                return None;
+            }
+            AfterVoids::Continue => {}
+        }
+        let posterior = Posterior::new(&self.history.prior(), &self.history.observations());
+        if self.end.is_none() {
+            match self.searching(&posterior) {
+                Ok(trial) => return Some(trial),
+                Err(end) => self.end = Some(end),
+            }
+        }
+        self.repeating(&posterior)
+    }
+
+    /// Repeats a void trial a limited number of times.
+    fn after_voids(&self) -> AfterVoids {
+        let voids = self.history.last_voids();
+        let Some(last) = voids.last() else { return AfterVoids::Continue };
+        let not_delivered = last.outcome == TrialOutcome::Void(VoidCause::LoadNotDelivered);
+        let end = if not_delivered { SearchEnd::NotDelivered } else { SearchEnd::HostSpoiled };
+        if self.history.remaining_seconds() < last.trial.load_seconds() {
+            return AfterVoids::End(SearchEnd::BudgetSpent);
+        }
+        if self.history.trials.iter().filter(|finished| History::is_void(finished)).count() >= VOIDS_MAX {
+            return AfterVoids::End(end);
+        }
+        let same =
+            voids.iter().rev().take_while(|void| void.trial == last.trial && void.outcome == last.outcome);
+        let allowed = if not_delivered { VOIDS_IN_ROW } else { SPOILED_IN_ROW };
+        if same.count() < allowed {
+            return AfterVoids::Repeat(last.trial);
+        }
+        // The range now ends below a load that was not delivered.
+        let has_other_load =
+            self.history.generator_limit().is_some_and(|limit| limit >= self.history.settings.lowest);
+        let is_search = matches!(last.trial.purpose, TrialPurpose::Search | TrialPurpose::Check);
+        if not_delivered && has_other_load && is_search { AfterVoids::Continue } else { AfterVoids::End(end) }
+    }
+
+    /// The next trial that narrows the answer, or why there is none.
+    fn searching(&self, posterior: &Posterior) -> Result<NextTrial, SearchEnd> {
+        let history = &self.history;
+        if history.trials.len() >= TRIALS_MAX {
+            return Err(SearchEnd::TooManyTrials);
+        }
+        let half_pass = posterior.half_pass.median.exp();
+        let plan = planned(history, history.possible(half_pass));
+        let remaining = history.remaining_seconds() - plan.seconds;
+        let affordable = |trial: NextTrial| within(history, trial, remaining).ok_or(SearchEnd::BudgetSpent);
+        match contradiction(history, posterior) {
+            Checked::Falls => {}
+            Checked::Repeat(trial) => return affordable(trial),
+            Checked::NotMonotone => return Err(SearchEnd::NotMonotone),
+        }
+        if let Some(end) = self.end_of_range(posterior) {
+            let above = (end == SearchEnd::FailsEverywhere && !history.has_outcome(true))
+                .then(|| trial_above_failures(history))
+                .flatten();
+            return above.and_then(|trial| within(history, trial, remaining)).ok_or(end);
+        }
+        let full = history.settings.length.full_seconds_at(half_pass);
+        let is_precise = self.is_precise(posterior);
+        let is_narrow = posterior.half_pass_sd() < CHECKED_SD && remaining >= CHECKED_TRIALS * full;
+        if let Some(trial) = far_trial(history, half_pass).filter(|_| is_precise || is_narrow)
+            && let Some(trial) = within(history, trial, remaining)
+        {
+            return Ok(trial);
+        }
+        if is_precise {
+            return match missing_full_trial(history, posterior) {
+                Some(trial) => affordable(trial),
+                None => Err(SearchEnd::Precise),
+            };
+        }
+        // Confirmation runs support the answer, too.
+        let is_last = plan.confirmations == 0 && remaining >= full && remaining < LAST_TRIALS * full;
+        let support = supporting_trial(history, posterior, TrialPurpose::Search).filter(|_| is_last);
+        affordable(support.unwrap_or_else(|| search_trial(history, posterior)))
+    }
+
+    /// Whether the answer is outside the range.
+    fn end_of_range(&self, posterior: &Posterior) -> Option<SearchEnd> {
+        let history = &self.history;
+        let answer = posterior.answer;
+        let (passes, failures) = (history.full_trials(true).count(), history.full_trials(false).count());
+        if answer.low >= history.highest().ln() && passes >= TRIALS_AT_END {
+            return Some(SearchEnd::PassesEverywhere);
+        }
+        let is_below = answer.high < history.settings.lowest.ln();
+        (is_below && failures >= 2 && passes + failures >= TRIALS_AT_END)
+            .then_some(SearchEnd::FailsEverywhere)
+    }
+
+    fn is_precise(&self, posterior: &Posterior) -> bool {
+        let history = &self.history;
+        if !history.has_outcome(true) || !history.has_outcome(false) {
+            return false;
+        }
+        let answer = posterior.answer;
+        let kind = history.settings.kind;
+        let is_one_load = kind.round_down(answer.low.exp()) == kind.round_down(answer.high.exp());
+        is_one_load || answer.high - answer.low <= 2.0 * history.settings.precision.ln_1p()
+    }
+
+    /// Confirmation runs and trials from above. They need an answer.
+    fn repeating(&self, posterior: &Posterior) -> Option<NextTrial> {
+        let history = &self.history;
+        let end = self.end?;
+        if !matches!(end, SearchEnd::Precise | SearchEnd::BudgetSpent) || history.trials.len() >= TRIALS_MAX {
+            return None;
+        }
+        let Some(answer) = recommended(history, posterior) else {
+            return supporting_trial(history, posterior, TrialPurpose::Confirm)
+                .filter(|trial| history.remaining_seconds() >= trial.seconds);
+        };
+        if !history.has_outcome(false) || answer < history.settings.lowest {
+            return None;
+        }
+        let has_from_above = history.judged_for(TrialPurpose::FromAbove).next().is_some();
+        let confirm = (!has_from_above).then(|| confirmation_run(history, answer)).flatten();
+        confirm.or_else(|| from_above_trial(history, posterior, answer))
+    }
+}
+
+/// What follows void trials.
+enum AfterVoids {
+    Continue,
+    Repeat(NextTrial),
+    End(SearchEnd),
+}
+
+/// The stored form of a search.
+#[derive(Serialize, Deserialize)]
+struct StoredSearch {
+    settings: SearchSettings,
+    trials: Vec<FinishedTrial>,
+    pending: Option<NextTrial>,
+    end: Option<SearchEnd>,
+    is_finished: bool,
+}
+
+impl From<Search> for StoredSearch {
+    fn from(search: Search) -> StoredSearch {
+        let Search { history: History { settings, trials }, pending, end, is_finished } = search;
+        StoredSearch { settings, trials, pending, end, is_finished }
+    }
+}
+
+/// A stored search with values that no search has.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+enum StoredSearchError {
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error("the stored search has more than {TRIALS_MAX} trials")]
+    TooManyTrials,
+    #[error("a stored trial has a load or a length that is not positive")]
+    Trial,
+}
+
+impl TryFrom<StoredSearch> for Search {
+    type Error = StoredSearchError;
+
+    fn try_from(stored: StoredSearch) -> Result<Search, StoredSearchError> {
+        let StoredSearch { settings, trials, pending, end, is_finished } = stored;
+        let settings = settings.checked()?;
+        if trials.len() > TRIALS_MAX {
+            return Err(StoredSearchError::TooManyTrials);
+        }
+        let is_positive = |value: f64| value.is_finite() && value > 0.0;
+        let is_valid = |trial: &NextTrial| {
+            let overload = trial.overload.is_none_or(|one| is_positive(one.load) && is_positive(one.seconds));
+            overload && is_positive(trial.load) && is_positive(trial.seconds)
+        };
+        let are_valid = trials.iter().all(|finished| is_valid(&finished.trial));
+        if !are_valid || !pending.as_ref().is_none_or(is_valid) {
+            return Err(StoredSearchError::Trial);
+        }
+        Ok(Search { history: History { settings, trials }, pending, end, is_finished })
+    }
+}
