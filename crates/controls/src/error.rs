@@ -67,8 +67,8 @@ pub enum ControlError {
         /// Its number.
         pid: u32,
     },
-    /// The processes of a group start others faster than they can be moved.
-    #[error("cannot empty {}: processes in it keep starting others; end them, then repeat", path.display())]
+    /// The processes of a group start others faster than they can be moved, or do not finish ending.
+    #[error("cannot empty {}: processes in it keep starting others or do not finish ending; end them, then repeat", path.display())]
     KeepsGrowing {
         /// The group.
         path: PathBuf,

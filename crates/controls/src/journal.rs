@@ -6,6 +6,9 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use busyhour_limits::files::read_regular;
 use serde::{Deserialize, Serialize};
@@ -15,8 +18,9 @@ use crate::change::Change;
 /// The largest journal that is read.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Attempts to lock a journal. A process that another thread of this program is starting holds all open files for a moment.
-const LOCK_ATTEMPTS: u32 = 10_000;
+/// The time to wait for the lock of a journal: a process that another thread of this program is starting holds all open files for
+/// a moment.
+const LOCK_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// The name of the format, in the first line.
 const FORMAT: &str = "busyhour-controls 1";
@@ -207,18 +211,22 @@ pub(crate) fn open(path: &Path) -> Result<(File, Content), JournalError> {
 }
 
 fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
-    let mut result = file.try_lock();
-    for _ in 0..LOCK_ATTEMPTS {
-        if !matches!(result, Err(TryLockError::WouldBlock)) {
-            break;
-        }
-        std::thread::yield_now();
-        result = file.try_lock();
+    let failed = |source| JournalError::Io { action: "lock", path: path.to_owned(), source };
+    match file.try_lock() {
+        Ok(()) => return Ok(()),
+        Err(TryLockError::WouldBlock) => {}
+        Err(TryLockError::Error(source)) => return Err(failed(source)),
     }
-    result.map_err(|error| match error {
-        TryLockError::WouldBlock => JournalError::InUse { path: path.to_owned() },
-        TryLockError::Error(source) => JournalError::Io { action: "lock", path: path.to_owned(), source },
-    })
+    // The lock of the copy is also that of the file. If the time is over, the thread ends when the other program does.
+    let copy = file.try_clone().map_err(failed)?;
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let _ = sender.send(copy.lock());
+    });
+    match receiver.recv_timeout(LOCK_TIME_MAX) {
+        Ok(result) => result.map_err(failed),
+        Err(_) => Err(JournalError::InUse { path: path.to_owned() }),
+    }
 }
 
 /// A record as a line.

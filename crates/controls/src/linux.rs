@@ -8,7 +8,9 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, access, statfs};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::system::{Output, System};
 
@@ -112,6 +114,14 @@ impl System for LinuxSystem {
         let is_success = child.wait()?.success();
         let (stdout, stderr) = output?;
         Ok(Output { is_success, stdout, stderr })
+    }
+
+    fn wait_for_exit(&self, pid: u32) {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let Some(process) = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else { return };
+        let timeout = Timespec { tv_sec: 1, tv_nsec: 0 };
+        // The caller checks again, also after an error.
+        let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout));
     }
 
     fn share_lock(&self, journal: &File) -> io::Result<()> {

@@ -64,6 +64,9 @@ pub trait System {
     /// It cannot be started, or does not end within 30 s.
     fn run(&self, program: &str, arguments: &[String]) -> io::Result<Output>;
 
+    /// Waits until a process has ended, at most for a second.
+    fn wait_for_exit(&self, pid: u32);
+
     /// Lets programs hold the lock of the journal while they run, so that nothing is undone at the same time.
     ///
     /// # Errors

@@ -15,6 +15,9 @@ use crate::system::System;
 /// Attempts to empty or remove a group whose processes start others.
 const ROUNDS_MAX: u32 = 1_000;
 
+/// Waits of at most a second for processes that are ending.
+const WAITS_MAX: u32 = 60;
+
 const ESRCH: i32 = 3;
 
 /// A change of a control group, of version 1 or 2.
@@ -154,18 +157,12 @@ fn existing<'a>(system: &dyn System, group: &'a Path) -> &'a Path {
 
 /// Removes a group after moving the remaining processes, such as children of moved processes.
 fn remove(system: &dyn System, directory: &Path, home: &Path) -> Result<Undone, ControlError> {
+    let mut waits = 0;
     for _ in 0..ROUNDS_MAX {
         if !system.exists(directory) {
             return Ok(Undone::Gone);
         }
-        let home = existing(system, home).join("cgroup.procs");
-        for pid in processes(system, directory) {
-            match system.write(&home, &pid.to_string()) {
-                Ok(()) => {}
-                Err(error) if error.raw_os_error() == Some(ESRCH) => {}
-                Err(error) => return Err(ControlError::file(format!("move process {pid} to"), home, error)),
-            }
-        }
+        let moved = empty(system, directory, home)?;
         match system.remove_directory(directory) {
             Ok(()) => return Ok(Undone::Restored),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Undone::Gone),
@@ -175,10 +172,37 @@ fn remove(system: &dyn System, directory: &Path, home: &Path) -> Result<Undone, 
                     let action = format!("remove, because it contains the groups {},", others.join(", "));
                     return Err(ControlError::file(action, directory, error));
                 }
-                std::thread::yield_now();
             }
             Err(error) => return Err(ControlError::file("remove", directory, error)),
         }
+        // A process that is ending cannot be moved, and may need long to release its memory.
+        let ending = processes(system, directory).into_iter().find(|pid| moved.contains(pid));
+        if let Some(pid) = ending {
+            waits += 1;
+            if waits > WAITS_MAX {
+                break;
+            }
+            system.wait_for_exit(pid);
+        }
+        std::thread::yield_now();
     }
     Err(ControlError::KeepsGrowing { path: directory.to_owned() })
+}
+
+/// Moves the processes of a group. Returns those that were moved, or would have been if they were not ending.
+fn empty(system: &dyn System, directory: &Path, home: &Path) -> Result<BTreeSet<u32>, ControlError> {
+    let home = existing(system, home).join("cgroup.procs");
+    let mut moved = BTreeSet::new();
+    for pid in processes(system, directory) {
+        match system.write(&home, &pid.to_string()) {
+            Ok(()) => {
+                moved.insert(pid);
+            }
+            Err(error) if error.raw_os_error() == Some(ESRCH) => {
+                moved.insert(pid);
+            }
+            Err(error) => return Err(ControlError::file(format!("move process {pid} to"), home, error)),
+        }
+    }
+    Ok(moved)
 }

@@ -170,11 +170,63 @@ fn reserved_bits(usage: &str) -> impl Iterator<Item = (u32, u64)> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::LinuxSystem;
 
     #[test]
     fn exclusive_bits_are_read() {
         let reserved: Vec<(u32, u64)> = reserved_bits("0=EEXSSS00;1=SSSSPPHH\n").collect();
         assert_eq!(reserved, [(0, 0xc0), (1, 0x0c)]);
         assert_eq!(reserved_bits("").count(), 0);
+    }
+
+    /// A mounted resctrl with these files.
+    fn hardware(files: &[(&str, &str)]) -> Hardware {
+        let mount = tempfile::tempdir().unwrap();
+        for (file, text) in files {
+            let path = mount.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        Hardware::read(&LinuxSystem::new(), mount.path()).unwrap()
+    }
+
+    #[test]
+    fn level_2_has_its_own_masks_and_domains() {
+        let hardware = hardware(&[
+            ("schemata", "    L3:0=7ff\n    L2:0=ff;4=ff\n"),
+            ("info/L2/cbm_mask", "ff\n"),
+            ("info/L2/min_cbm_bits", "1\n"),
+            ("info/L2/bit_usage", "0=SSSSSSSS;4=EESSSSSS\n"),
+            ("info/L3/cbm_mask", "7ff\n"),
+            ("info/L3/min_cbm_bits", "1\n"),
+            ("info/L3/sparse_masks", "1\n"),
+            ("info/last_cmd_status", "ok\n"),
+        ]);
+        let check = |resource, domain, mask| {
+            let result = hardware.check(&Allocation { resource, values: [(domain, mask)].into() });
+            result.map_err(|error| busyhour_diagnostic::io_hints::chain(&error))
+        };
+        assert_eq!(check(Resource::L2, 4, 0x3), Ok(Vec::new()));
+        assert!(check(Resource::L2, 4, 0xc0).unwrap_err().contains("exclusive"));
+        assert!(check(Resource::L2, 1, 0x3).unwrap_err().contains("the domains are 0, 4"));
+        assert!(check(Resource::L2, 0, 0x100).unwrap_err().contains("exceeds the full mask 0xff"));
+        assert!(check(Resource::L2, 0, 0x5).unwrap_err().contains("not contiguous"));
+        assert_eq!(check(Resource::L3, 0, 0x5), Ok(Vec::new()), "sparse masks are allowed");
+        assert!(check(Resource::L2Code, 0, 0x3).unwrap_err().contains("mount it with `-o cdpl2`"));
+    }
+
+    #[test]
+    fn a_cache_with_cdp_has_no_common_mask() {
+        let hardware = hardware(&[
+            ("schemata", "L2CODE:0=ff\nL2DATA:0=ff\n"),
+            ("info/L2CODE/cbm_mask", "ff\n"),
+            ("info/L2CODE/min_cbm_bits", "2\n"),
+            ("info/L2DATA/cbm_mask", "ff\n"),
+            ("info/L2DATA/min_cbm_bits", "2\n"),
+        ]);
+        let check = |resource, mask| hardware.check(&Allocation { resource, values: [(0, mask)].into() });
+        assert!(check(Resource::L2Code, 0x3).is_ok() && check(Resource::L2Data, 0x1).is_err());
+        let error = check(Resource::L2, 0x3).unwrap_err().to_string();
+        assert!(error.contains("code and data have separate masks"), "{error}");
     }
 }

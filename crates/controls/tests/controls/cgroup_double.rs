@@ -30,6 +30,8 @@ pub struct Cgroups {
     /// The group of each process by the mount point of the hierarchy.
     members: BTreeMap<(PathBuf, u32), PathBuf>,
     pub pids: BTreeSet<u32>,
+    /// Processes that are ending: they cannot be moved, but the kernel reports no error.
+    pub ending: BTreeSet<u32>,
 }
 
 /// The settings of a new group.
@@ -225,7 +227,9 @@ impl Cgroups {
                 if is_inner && directory != hierarchy.mount {
                     return Err(errno(EBUSY));
                 }
-                self.members.insert((hierarchy.mount, pid), directory);
+                if !self.ending.contains(&pid) {
+                    self.members.insert((hierarchy.mount, pid), directory);
+                }
                 Ok(())
             }
             "cgroup.subtree_control" => self.enable(&directory, text),

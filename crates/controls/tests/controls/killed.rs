@@ -116,4 +116,8 @@ impl System for Mortal {
     fn run(&self, program: &str, arguments: &[String]) -> io::Result<Output> {
         self.life.step(|| {}, || self.machine.run(program, arguments))
     }
+
+    fn wait_for_exit(&self, pid: u32) {
+        self.machine.wait_for_exit(pid);
+    }
 }

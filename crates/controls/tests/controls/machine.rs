@@ -244,4 +244,9 @@ impl System for Machine {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         Ok(self.0.borrow_mut().programs.run(program, &words))
     }
+
+    fn wait_for_exit(&self, pid: u32) {
+        assert!(self.0.borrow().cgroups.ending.contains(&pid), "process {pid} is not ending");
+        self.end_process(pid);
+    }
 }

@@ -1,5 +1,6 @@
 //! Controls on a double of a machine, and on this machine where that is permitted.
 
+#![cfg(target_os = "linux")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 
 mod cgroup_double;

@@ -90,6 +90,24 @@ fn a_real_cgroup_is_created_and_removed() {
 }
 
 #[test]
+fn a_real_cgroup_is_removed_while_its_processes_end() {
+    let mut processes: Vec<Waiting> = (0..5).map(|_| Waiting::start()).collect();
+    let pids = processes.iter().map(|process| process.0.id()).collect();
+    let control = CgroupControl::new(limits(), pids);
+    if !is_available(&control) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut treatments = Treatments::begin(system(), &dir.path().join("journal")).unwrap();
+    control.apply(&mut treatments).unwrap();
+    for process in &mut processes {
+        process.0.kill().unwrap();
+    }
+    let restoration = treatments.undo_all();
+    assert!(restoration.is_complete(), "{restoration:?}");
+}
+
+#[test]
 fn a_real_cgroup_is_restored_after_kill_9() {
     let process = Waiting::start();
     if !is_available(&CgroupControl::new(limits(), vec![process.0.id()])) {

@@ -135,6 +135,19 @@ fn processes_and_groups_that_are_gone_need_no_undoing() {
 }
 
 #[test]
+fn processes_that_are_ending_are_awaited() {
+    for machine in [Machine::version_1(), Machine::version_2()] {
+        let dir = directory();
+        let mut treatments = treatments(&machine, &dir);
+        CgroupControl::new(limits(), vec![100, 200]).apply(&mut treatments).unwrap();
+        machine.0.borrow_mut().cgroups.ending.extend([100, 200]);
+        let restoration = treatments.undo_all();
+        assert!(restoration.is_complete(), "{restoration:?}");
+        assert!(!machine.snapshot().keys().any(|key| key.contains("busyhour-")));
+    }
+}
+
+#[test]
 fn a_group_before_that_is_gone_is_replaced_by_the_one_around_it() {
     let machine = Machine::version_1();
     let dir = directory();
