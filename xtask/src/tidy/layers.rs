@@ -88,6 +88,8 @@ const LAYERS: &[CrateRule] = &[
         "probes of the system under test, and their series",
         &["program", "record", "redaction", "sample", "series", "server"],
     ),
+    layered("controls", "treatments of a machine that are undone in every case", &["diagnostic", "limits"])
+        .in_tests(&["observe"]),
     layered(
         "engine",
         "executes programs: users, cores, timers, arrivals",

@@ -1,0 +1,90 @@
+//! All kinds of changes, as the journal contains them.
+
+pub mod cgroup;
+pub mod network;
+pub mod program;
+pub mod resctrl;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use self::cgroup::CgroupChange;
+use self::network::NetworkChange;
+use self::program::{PqosChange, XenChange};
+use self::resctrl::ResctrlChange;
+use crate::error::ControlError;
+use crate::reversible::{Reversible, Undone};
+use crate::system::System;
+
+/// A change of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "snake_case")]
+pub enum Change {
+    /// Of a control group.
+    Cgroup(CgroupChange),
+    /// Of a resctrl group.
+    Resctrl(ResctrlChange),
+    /// By `pqos`.
+    Pqos(PqosChange),
+    /// By `xl`.
+    Xen(XenChange),
+    /// Of the network.
+    Network(NetworkChange),
+}
+
+impl Change {
+    fn reversible(&self) -> &dyn Reversible {
+        match self {
+            Self::Cgroup(change) => change,
+            Self::Resctrl(change) => change,
+            Self::Pqos(change) => change,
+            Self::Xen(change) => change,
+            Self::Network(change) => change,
+        }
+    }
+
+    /// What it changes, if a second change of it could not be undone independently: settings, and the groups of processes and
+    /// cores.
+    #[must_use]
+    pub fn targets(&self) -> Vec<String> {
+        match self {
+            Self::Cgroup(CgroupChange::Set { file, before: Some(_), .. }) => vec![file.display().to_string()],
+            Self::Cgroup(CgroupChange::Move { mount, process, .. })
+            | Self::Resctrl(ResctrlChange::Move { mount, process, .. }) => {
+                vec![format!("the group of process {} in {}", process.pid, mount.display())]
+            }
+            Self::Resctrl(ResctrlChange::Allocate { mount, group, before: Some(_), after }) => {
+                let (resource, _) = after.split_once(':').unwrap_or((after, ""));
+                vec![format!("{resource} of the group {}", mount.join(group).display())]
+            }
+            Self::Pqos(change) => change.targets(),
+            Self::Xen(XenChange { domain, socket, options, .. }) => {
+                vec![format!("the cache mask ({}) of domain {domain} on socket {socket}", options.join(" "))]
+            }
+            Self::Cgroup(_) | Self::Resctrl(_) | Self::Network(_) => Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cgroup(change) => change.fmt(f),
+            Self::Resctrl(change) => change.fmt(f),
+            Self::Pqos(change) => change.fmt(f),
+            Self::Xen(change) => change.fmt(f),
+            Self::Network(change) => change.fmt(f),
+        }
+    }
+}
+
+impl Reversible for Change {
+    fn make(&self, system: &dyn System) -> Result<(), ControlError> {
+        self.reversible().make(system)
+    }
+
+    fn undo(&self, system: &dyn System) -> Result<Undone, ControlError> {
+        self.reversible().undo(system)
+    }
+}
