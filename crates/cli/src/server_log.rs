@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use busyhour_analysis::Summary;
 use busyhour_diagnostic::io_hints::chain;
-use busyhour_logs::Zone;
 use busyhour_record::RunDir;
 use busyhour_results::{ServerLogError, ServerLogFiles, add_server_log};
-use busyhour_serverlog::LogFormat;
+use busyhour_serverlog::{LogFormat, Zone};
 use clap::Args;
 
 use crate::exit::Exit;

@@ -21,6 +21,7 @@ mod rough_offset;
 mod sent;
 mod window_match;
 
+pub use busyhour_logs::Zone;
 pub use entry::{LoggedRequest, StampKind};
 pub use format::LogFormat;
 pub use format_error::FormatError;
