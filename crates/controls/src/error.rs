@@ -11,7 +11,7 @@ pub enum ControlError {
     /// This machine or user cannot have the control.
     #[error("not available: {reason}; {remedy}")]
     Unavailable {
-        /// What is missing.
+        /// The reason.
         reason: String,
         /// How to provide it.
         remedy: String,

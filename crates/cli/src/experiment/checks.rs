@@ -55,7 +55,7 @@ fn first_cases(loaded: &LoadedExperiment) -> impl Iterator<Item = &Case> {
     })
 }
 
-/// A schedule with a length of its own must have that of the trials.
+/// If the schedule has a length, it must equal the duration of the trials.
 fn check_length(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<(), CommandError> {
     let Some(process) = setting.schedule.and_then(|text| ArrivalProcess::parse(text).ok()) else {
         return Ok(());

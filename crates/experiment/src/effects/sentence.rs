@@ -24,7 +24,7 @@ pub fn effect_name(cases: &CaseSet, kind: EffectKind) -> String {
     }
 }
 
-/// What was found, and how sure it is.
+/// The result of an experiment in a sentence, with its confidence interval.
 ///
 /// The sentence names the factor with the largest effect, or the smallest effect that would have been found.
 #[must_use]

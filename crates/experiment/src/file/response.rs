@@ -24,7 +24,7 @@ pub struct Response {
     pub label: Option<String>,
 }
 
-/// What is measured in a trial.
+/// A quantity that is measured in each trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ResponseMeasure {
     /// Mean response time.

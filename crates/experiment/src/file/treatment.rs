@@ -1,4 +1,4 @@
-//! Treatments: what is active around a trial, and undone after it.
+//! Treatments: neighbours, limits and commands that are active during a trial and undone after it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use super::system::Command;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "TreatmentTable", into = "TreatmentTable")]
 pub struct Treatment {
-    /// What is done.
+    /// The kind, with its settings.
     pub action: TreatmentAction,
     table: TreatmentTable,
 }
