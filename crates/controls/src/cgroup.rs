@@ -24,7 +24,7 @@ pub enum CgroupPlace {
     Existing(String),
 }
 
-/// Limits the CPU time, CPUs and disk traffic of processes.
+/// Limits the CPU time, CPUs, memory and disk traffic of processes. Without limits, it only moves processes to a group that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CgroupControl {
     /// The group.
@@ -42,6 +42,31 @@ impl CgroupControl {
         Self { place: CgroupPlace::CreatedIn("/".to_owned()), limits, processes }
     }
 
+    /// The hierarchies in which the group exists, for a control without limits.
+    fn hierarchies_of_group<'h>(
+        &self,
+        system: &dyn System,
+        all: &'h [Hierarchy],
+    ) -> Result<Vec<&'h Hierarchy>, ControlError> {
+        let CgroupPlace::Existing(group) = &self.place else {
+            return Err(ControlError::invalid("the control has no limits"));
+        };
+        if self.processes.is_empty() {
+            return Err(ControlError::invalid("the control has neither limits nor processes"));
+        }
+        let exists = |hierarchy: &&Hierarchy| {
+            hierarchy.directory(group).is_ok_and(|directory| system.exists(&directory.join("cgroup.procs")))
+        };
+        let found: Vec<&Hierarchy> = all.iter().filter(exists).collect();
+        if found.is_empty() {
+            return Err(ControlError::unavailable(
+                format!("there is no control group {group}"),
+                "create it with `mkdir` below /sys/fs/cgroup, or name another one",
+            ));
+        }
+        Ok(found)
+    }
+
     /// The changes in one hierarchy.
     fn plan_in(
         &self,
@@ -56,6 +81,9 @@ impl CgroupControl {
                 let directory = hierarchy.directory(group)?;
                 check_numbers(system, hierarchy, &hierarchy.mount, &self.limits)?;
                 let mut changes = Vec::new();
+                if self.limits.controllers().is_empty() {
+                    check_writable(system, &directory.join("cgroup.procs"))?;
+                }
                 for setting in &settings {
                     changes.push(change_existing(system, &directory, setting)?);
                 }
@@ -148,11 +176,11 @@ impl Control for CgroupControl {
     fn plan(&self, system: &dyn System) -> Result<Plan, ControlError> {
         self.limits.check()?;
         let controllers = self.limits.controllers();
-        if controllers.is_empty() {
-            return Err(ControlError::invalid("the control has no limits"));
-        }
         let all = Hierarchy::all(system)?;
         let mut hierarchies: Vec<&Hierarchy> = Vec::new();
+        if controllers.is_empty() {
+            hierarchies = self.hierarchies_of_group(system, &all)?;
+        }
         for controller in controllers {
             let hierarchy = Hierarchy::with_controller(&all, controller)?;
             if !hierarchies.contains(&hierarchy) {

@@ -4,13 +4,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::change::Change;
-use crate::change::network::NetworkChange;
+use crate::change::network::{NetworkChange, namespace_file};
 use crate::control::{Control, Created, PREFIX, Plan, token};
 use crate::error::ControlError;
 use crate::system::{System, arguments, read, run};
 
 /// The capabilities that are needed, with their bits in `CapEff`.
 const CAPABILITIES: [(&str, u32); 2] = [("CAP_NET_ADMIN", 12), ("CAP_SYS_ADMIN", 21)];
+
+/// The longest name of a namespace.
+const NAME_BYTES_MAX: usize = 60;
 
 /// The longest delay.
 const DELAY_MAX: Duration = Duration::from_secs(60);
@@ -85,6 +88,8 @@ impl Emulation {
 /// rate. Existing interfaces are not changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NetemControl {
+    /// The name of the namespace, which must not exist; `None` for a unique name.
+    pub namespace: Option<String>,
     /// The addresses.
     pub addresses: Addresses,
     /// From this machine to the namespace.
@@ -129,7 +134,10 @@ impl Control for NetemControl {
         check_addresses(&self.addresses)?;
         self.check_machine(system)?;
         let token = token(system)?;
-        let namespace = format!("{PREFIX}{token}");
+        let namespace = match &self.namespace {
+            Some(name) => free_name(system, name)?,
+            None => format!("{PREFIX}{token}"),
+        };
         // Names of interfaces have at most 15 characters.
         let (outside, inside) = (format!("bh{token}o"), format!("bh{token}i"));
         let mut changes = vec![
@@ -167,6 +175,27 @@ impl Control for NetemControl {
         let changes = changes.into_iter().map(Change::Network).collect();
         Ok(Plan { changes, notes: Vec::new(), created })
     }
+}
+
+/// Checks that a name is valid, and that no namespace has it.
+fn free_name(system: &dyn System, name: &str) -> Result<String, ControlError> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if name.is_empty()
+        || name.len() > NAME_BYTES_MAX
+        || name.starts_with(['-', '.'])
+        || !name.chars().all(is_allowed)
+    {
+        return Err(ControlError::invalid(format!(
+            "{name:?} is not a name of a network namespace: letters, digits and - _ . are allowed"
+        )));
+    }
+    if system.exists(&namespace_file(name)) {
+        return Err(ControlError::unavailable(
+            format!("the network namespace {name} exists"),
+            "choose another name; existing namespaces are not changed",
+        ));
+    }
+    Ok(name.to_owned())
 }
 
 /// Both addresses are the hosts of one network with a prefix of 30 bits.

@@ -35,6 +35,14 @@ impl PqosControl {
         Self { program: "pqos".to_owned(), options: Vec::new(), class, allocations, cores }
     }
 
+    /// The domains in which the class has a resource.
+    ///
+    /// # Errors
+    /// `pqos` cannot be used.
+    pub fn domains(&self, system: &dyn System, resource: Resource) -> Result<Vec<u32>, ControlError> {
+        Ok(self.configuration(system)?.domains(resource, self.class))
+    }
+
     fn configuration(&self, system: &dyn System) -> Result<PqosConfiguration, ControlError> {
         let mut words = self.options.clone();
         words.push("-s".to_owned());

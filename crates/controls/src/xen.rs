@@ -39,6 +39,15 @@ impl XenControl {
         Self { program: "xl".to_owned(), domain: domain.into(), allocations }
     }
 
+    /// The sockets for which the domain has masks of a resource.
+    ///
+    /// # Errors
+    /// `xl` cannot be used, or does not support the resource.
+    pub fn sockets(&self, system: &dyn System, resource: Resource) -> Result<Vec<u32>, ControlError> {
+        let (level, _) = place(resource)?;
+        Ok(self.masks(system, level)?.into_keys().collect())
+    }
+
     fn masks(&self, system: &dyn System, level: &str) -> Result<BTreeMap<u32, XenMasks>, ControlError> {
         let words = arguments(&["psr-cat-show", "-l", level]);
         let text = run(system, &self.program, &words).map_err(|error| {

@@ -11,6 +11,9 @@ const PERIODS_US: std::ops::RangeInclusive<u64> = 1_000..=1_000_000;
 /// The smallest quota in µs.
 const QUOTA_US_MIN: u64 = 1_000;
 
+/// The smallest memory limit.
+const MEMORY_BYTES_MIN: u64 = 1 << 20;
+
 /// The largest number of a CPU or of a NUMA node.
 const NUMBER_MAX: u32 = 65_535;
 
@@ -62,6 +65,8 @@ pub struct CgroupLimits {
     pub memory_nodes: Option<String>,
     /// The share of CPU time against other groups, 1–10,000, by default 100.
     pub cpu_weight: Option<u32>,
+    /// Memory in bytes.
+    pub memory_max: Option<u64>,
     /// The share of disk time against other groups, 1–10,000 (1–1,000 in version 1), by default 100.
     pub io_weight: Option<u32>,
     /// Limits of block devices.
@@ -141,6 +146,9 @@ impl CgroupLimits {
                 )));
             }
         }
+        if self.memory_max.is_some_and(|bytes| bytes < MEMORY_BYTES_MIN) {
+            return Err(ControlError::invalid("the memory limit must be at least 1 MiB"));
+        }
         for list in [&self.cpus, &self.memory_nodes].into_iter().flatten() {
             if parse_list(list).is_none() {
                 return Err(ControlError::invalid(format!("{list:?} is not a list such as 0-1,3")));
@@ -203,6 +211,10 @@ impl CgroupLimits {
         }
         if let Some(cpus) = &self.cpus {
             settings.push(setting("cpuset", &["cpuset.cpus"], cpus.clone()));
+        }
+        if let Some(bytes) = self.memory_max {
+            let files: &[&str] = if is_unified { &["memory.max"] } else { &["memory.limit_in_bytes"] };
+            settings.push(setting("memory", files, bytes.to_string()));
         }
         if let Some(weight) = self.io_weight {
             let files: &[&str] = if is_unified {

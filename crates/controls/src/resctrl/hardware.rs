@@ -56,6 +56,13 @@ impl Hardware {
         Ok(hardware)
     }
 
+    /// The domains of a resource; none if the hardware does not have it.
+    #[must_use]
+    pub fn domains(&self, resource: Resource) -> Vec<u32> {
+        let line = self.defaults.iter().find(|line| line.resource == resource);
+        line.map(|line| line.values.keys().copied().collect()).unwrap_or_default()
+    }
+
     /// Checks an allocation as the kernel does, and returns notes about it.
     ///
     /// # Errors

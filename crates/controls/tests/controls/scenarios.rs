@@ -19,6 +19,7 @@ pub type Scenario = (&'static str, fn() -> Machine, fn() -> Box<dyn Control>);
 /// All kinds of limits.
 pub fn limits() -> CgroupLimits {
     CgroupLimits {
+        memory_max: None,
         cpu_quota: Some(CpuQuota { quota_us: 50_000, period_us: 100_000 }),
         cpus: Some("0-1".to_owned()),
         memory_nodes: None,
@@ -105,6 +106,7 @@ pub const SCENARIOS: [Scenario; 8] = [
         let delay = Duration::from_millis(20);
         let emulation = Emulation { delay, loss_percent: 0.5, ..Emulation::default() };
         Box::new(NetemControl {
+            namespace: None,
             from_namespace: emulation,
             to_namespace: emulation,
             ..NetemControl::default()
