@@ -1,6 +1,7 @@
 //! The file that describes an experiment.
 
 mod check_recovery;
+mod combinations;
 mod experiment;
 mod factor;
 mod finding;
@@ -17,14 +18,14 @@ mod validate;
 
 pub use experiment::Experiment;
 pub use factor::{Factor, FilePatch, Level};
-pub use quantity::{CoreList, Duration, Percent, QuantityError, WayMask};
+pub use quantity::{ByteSize, CoreList, Duration, Percent, QuantityError, WayMask};
 pub use read::{EXPERIMENT_BYTES_MAX, ReadExperiment};
 pub use recovery::{CaseLevels, RecoveryCases, RecoveryPlan};
 pub use response::{Response, ResponseError, ResponseMeasure};
 pub use short::ShortForm;
 pub use system::{Command, SystemUnderTest, TrialLoad};
 pub use treatment::{
-    AllocationMasks, CgroupLimits, CommandPair, Neighbour, NeighbourWorkload, NetworkConditions,
-    RestartSettings, Treatment, TreatmentAction, TreatmentError,
+    AllocationMasks, AllocationProgram, CgroupLimits, CommandPair, Neighbour, NeighbourWorkload,
+    NetworkConditions, RestartSettings, Treatment, TreatmentAction, TreatmentError,
 };
 pub use trial_plan::{ExperimentLimits, Repetitions, TrialPlan};

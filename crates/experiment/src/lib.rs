@@ -59,8 +59,8 @@ pub use effects::{
     smallest_effect, surfaces,
 };
 pub use file::{
-    AllocationMasks, CaseLevels, CgroupLimits, Command, CommandPair, CoreList, Duration,
-    EXPERIMENT_BYTES_MAX, Experiment, ExperimentLimits, Factor, FilePatch, Level, Neighbour,
+    AllocationMasks, AllocationProgram, ByteSize, CaseLevels, CgroupLimits, Command, CommandPair, CoreList,
+    Duration, EXPERIMENT_BYTES_MAX, Experiment, ExperimentLimits, Factor, FilePatch, Level, Neighbour,
     NeighbourWorkload, NetworkConditions, Percent, QuantityError, ReadExperiment, RecoveryCases,
     RecoveryPlan, Repetitions, Response, ResponseError, ResponseMeasure, RestartSettings, ShortForm,
     SystemUnderTest, Treatment, TreatmentAction, TreatmentError, TrialLoad, TrialPlan, WayMask,

@@ -31,7 +31,7 @@ fn the_example_is_an_experiment() {
     let experiment = found.experiment;
     let design = experiment.design().unwrap();
     assert_eq!((design.cases().count(), design.trials_count()), (6, 38));
-    assert_eq!(design.plan().order, TrialOrder::Interleaved);
+    assert_eq!(design.plan().order, TrialOrder::Mirrored);
     let TreatmentAction::Masks(AllocationMasks { target, l3, .. }) = &experiment.treatments[1].action else {
         panic!("{:?}", experiment.treatments[1]);
     };
@@ -158,7 +158,7 @@ fn impossible_designs_have_a_position() {
 #[test]
 fn equal_levels_unused_treatments_and_few_blocks_give_warnings() {
     let text = format!(
-        "{HEAD}trials.repetitions = 4\n[[factor]]\nname = \"a\"\nlevel = [{{ name = \"x\" }}, {{ name = \"y\" }}]\n\
+        "{HEAD}trials.repetitions = 4\ntrials.order = \"interleaved\"\n[[factor]]\nname = \"a\"\nlevel = [{{ name = \"x\" }}, {{ name = \"y\" }}]\n\
          [[treatment]]\nname = \"t\"\nkind = \"neighbour\"\nworkload = \"cpu\"\n"
     );
     let warnings = Experiment::read(&text, "shop.toml").unwrap().warnings;

@@ -105,13 +105,27 @@ pub struct Journal<'d> {
     /// Number of closed cells of each block.
     closed: BTreeMap<u32, u32>,
     warm_up: BTreeMap<(u32, u32), TrialOutcome>,
+    /// How often the experiment was continued after an interruption.
+    continuations: u32,
 }
 
 impl<'d> Journal<'d> {
     /// An empty journal.
     #[must_use]
     pub fn new(design: &'d Design) -> Journal<'d> {
-        Journal { design, cells: BTreeMap::new(), closed: BTreeMap::new(), warm_up: BTreeMap::new() }
+        Journal {
+            design,
+            cells: BTreeMap::new(),
+            closed: BTreeMap::new(),
+            warm_up: BTreeMap::new(),
+            continuations: 0,
+        }
+    }
+
+    /// The experiment is continued after an interruption: the warm-up trials are executed again, because the machine was used for
+    /// other things, or restarted, in the meantime.
+    pub fn continue_after_interruption(&mut self) {
+        self.continuations = self.continuations.saturating_add(1);
     }
 
     /// Records the outcome of a trial. Blocks after the last one of the design are accepted, because the number of repetitions may
@@ -126,7 +140,8 @@ impl<'d> Journal<'d> {
             return Err(JournalError::Unknown(id));
         }
         if id.is_warm_up() {
-            let rounds = plan.warm_up.div_ceil(self.design.cases().count());
+            let executions = self.continuations.saturating_add(1);
+            let rounds = self.design.warm_up_rounds().saturating_mul(executions);
             return if id.attempt > rounds {
                 Err(JournalError::Unknown(id))
             } else if self.warm_up.insert((id.attempt, id.case), entry.outcome.clone()).is_some() {
@@ -156,14 +171,30 @@ impl<'d> Journal<'d> {
         Ok(())
     }
 
-    /// The next trial of the first `blocks` blocks. Warm-up trials come first and are never repeated. A trial without a result is
-    /// repeated after the other trials of its block.
+    /// The next trial of the first `blocks` blocks. Warm-up trials come first, unless all blocks are complete. They are not repeated
+    /// before the experiment is continued after an interruption. A trial without a result is repeated after the other trials of its
+    /// block.
     #[must_use]
     pub fn next(&self, blocks: u32) -> NextTrial {
-        let is_open = |trial: &Trial| !self.warm_up.contains_key(&(trial.id.attempt, trial.id.case));
-        if let Some(trial) = self.design.warm_up_trials().find(is_open) {
-            return NextTrial::Trial(trial);
+        match (self.next_of_blocks(blocks), self.open_warm_up_trials().next()) {
+            (NextTrial::Trial(_), Some(warm_up)) => NextTrial::Trial(warm_up),
+            (next, _) => next,
         }
+    }
+
+    /// The warm-up trials that are open since the start, or since the last continuation.
+    fn open_warm_up_trials(&self) -> impl Iterator<Item = Trial> + '_ {
+        let is_open = |trial: &Trial| !self.warm_up.contains_key(&(trial.id.attempt, trial.id.case));
+        self.design.warm_up_trials(self.continuations).filter(is_open)
+    }
+
+    /// Number of warm-up trials with an outcome, and of open ones.
+    #[must_use]
+    pub fn warm_up_count(&self) -> u64 {
+        (self.warm_up.len() + self.open_warm_up_trials().count()) as u64
+    }
+
+    fn next_of_blocks(&self, blocks: u32) -> NextTrial {
         let blocks = blocks.min(self.design.plan().blocks);
         let attempts_max = self.design.plan().attempts_max;
         let cases = self.design.cases().count();
@@ -232,8 +263,10 @@ impl<'d> Journal<'d> {
             .filter(|((block, _), cell)| *block <= blocks && cell.is_closed(attempts_max))
             .count() as u64;
         let cells = u64::from(blocks) * u64::from(self.design.cases().count());
-        let warm_up = u64::from(self.design.plan().warm_up).saturating_sub(self.warm_up.len() as u64);
-        cells.saturating_sub(closed) + warm_up
+        match cells.saturating_sub(closed) {
+            0 => 0,
+            open => open + self.open_warm_up_trials().count() as u64,
+        }
     }
 }
 
@@ -336,6 +369,35 @@ mod tests {
         }
         assert_eq!(journal.given_up().count(), 0);
         assert_eq!(journal.counts().interrupted, 9);
+    }
+
+    #[test]
+    fn the_warm_up_is_repeated_when_the_experiment_is_continued() {
+        let design = design(TrialOrder::Mirrored, &[2], 2, 3);
+        let mut journal = Journal::new(&design);
+        let execute = |journal: &mut Journal<'_>, count: usize| -> Vec<String> {
+            let ids = (0..count).map_while(|_| {
+                let id = next(journal, 2)?;
+                record(journal, id, TrialOutcome::Finished);
+                Some(id.to_string())
+            });
+            ids.collect()
+        };
+        let first = execute(&mut journal, 4);
+        assert!(
+            first[..3].iter().all(|id| id.starts_with("b00")) && first[3].starts_with("b01"),
+            "{first:?}"
+        );
+        journal.continue_after_interruption();
+        assert_eq!((journal.open_count(2), journal.warm_up_count()), (3 + 3, 6));
+        let second = execute(&mut journal, 9);
+        assert_eq!(second.len(), 6, "{second:?}");
+        let attempts: Vec<&str> = second[..3].iter().map(|id| &id[8..]).collect();
+        assert!(second[..3].iter().all(|id| id.starts_with("b00")), "{second:?}");
+        assert_eq!(attempts, ["a3", "a3", "a4"]);
+        // A complete experiment has no warm-up.
+        journal.continue_after_interruption();
+        assert_eq!((journal.next(2), journal.open_count(2)), (NextTrial::Done, 0));
     }
 
     #[test]

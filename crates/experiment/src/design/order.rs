@@ -10,10 +10,10 @@ use super::seeds::{Purpose, SplitMix64};
 #[serde(rename_all = "kebab-case")]
 pub enum TrialOrder {
     /// Every block contains every case once, in a fresh random order.
-    #[default]
     Interleaved,
     /// As `interleaved`, but every second block reverses the order of the block before it. A steady drift of the machine then
     /// cancels out in each pair of blocks.
+    #[default]
     Mirrored,
     /// All trials of the first case, then all of the second, and so on. A drift of the machine looks like an effect.
     Sequential,

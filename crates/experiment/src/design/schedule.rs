@@ -123,15 +123,23 @@ impl Design {
     pub fn trials(&self) -> impl Iterator<Item = Trial> + '_ {
         let groups = 0..self.groups_count(self.plan.blocks);
         let cells = groups.flat_map(|group| self.group(group, self.plan.blocks));
-        self.warm_up_trials()
+        self.warm_up_trials(0)
             .chain(cells.map(|(block, case)| self.trial(TrialId { block, case, attempt: 1 })))
     }
 
-    /// The warm-up trials in their order: each case once in random order, and so on until there are enough.
-    pub fn warm_up_trials(&self) -> impl Iterator<Item = Trial> + '_ {
-        let rounds = self.plan.warm_up.div_ceil(self.cases.count().max(1));
+    /// Number of rounds of warm-up trials, each of which has every case at most once.
+    pub(super) fn warm_up_rounds(&self) -> u32 {
+        self.plan.warm_up.div_ceil(self.cases.count().max(1))
+    }
+
+    /// The warm-up trials in their order: each case once in random order, and so on until there are enough. They are repeated, with
+    /// other attempts, after each of the `continuations` of the experiment.
+    pub fn warm_up_trials(&self, continuations: u32) -> impl Iterator<Item = Trial> + '_ {
+        let rounds = self.warm_up_rounds();
+        let first = rounds.saturating_mul(continuations);
         (1..=rounds)
-            .flat_map(|round| {
+            .flat_map(move |round| {
+                let round = first.saturating_add(round);
                 let order =
                     SplitMix64::of_block(self.plan.seed, round, Purpose::WarmUp).order(self.cases.count());
                 order.into_iter().map(move |case| TrialId { block: 0, case, attempt: round })

@@ -34,6 +34,9 @@ pub enum QuantityError {
     /// A core has too large a number.
     #[error("{0:?} contains a core above {CORE_MAX}")]
     CoreTooLarge(String),
+    /// The text is not a size.
+    #[error("{0:?} is not a size; write a number of bytes with k, m or g, such as \"512m\"")]
+    Size(String),
     /// The text is not a mask.
     #[error("{0:?} is not a mask of cache ways; write a hexadecimal number, such as \"0x3\"")]
     Mask(String),
@@ -205,6 +208,51 @@ impl From<WayMask> for String {
     }
 }
 
+/// A size such as `"512m"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub struct ByteSize {
+    text: String,
+    bytes: u64,
+}
+
+impl ByteSize {
+    /// The number of bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl TryFrom<String> for ByteSize {
+    type Error = QuantityError;
+
+    fn try_from(text: String) -> Result<ByteSize, QuantityError> {
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+            "" => Some(0),
+            "k" => Some(10),
+            "m" => Some(20),
+            "g" => Some(30),
+            _ => None,
+        };
+        let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+        let number = digits.parse::<u64>().ok().filter(|number| is_number && *number > 0);
+        let bytes = number.zip(shift).and_then(|(number, shift)| number.checked_mul(1 << shift));
+        match bytes {
+            Some(bytes) => Ok(ByteSize { text, bytes }),
+            None => Err(QuantityError::Size(text)),
+        }
+    }
+}
+
+impl From<ByteSize> for String {
+    fn from(size: ByteSize) -> String {
+        size.text
+    }
+}
+
 fn core(text: &str) -> Option<u32> {
     let text = text.trim();
     if text.is_empty() || !text.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -235,6 +283,15 @@ mod tests {
         }
         for text in ["", "s", "90", "-5s", "5 parsecs", "infs", "1e3s", "nans"] {
             assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        let bytes = |text: &str| ByteSize::try_from(text.to_owned()).map(|size| size.bytes());
+        assert_eq!((bytes("512m"), bytes("2G"), bytes("4096")), (Ok(512 << 20), Ok(2 << 30), Ok(4_096)));
+        for text in ["", "m", "0", "-1m", "1.5g", "1t", "99999999999g"] {
+            assert!(bytes(text).is_err(), "{text}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::quantity::{CoreList, Duration, Percent, WayMask};
+use super::quantity::{ByteSize, CoreList, Duration, Percent, WayMask};
 use super::system::Command;
 
 /// A named treatment.
@@ -97,6 +97,8 @@ pub struct Neighbour {
     pub cores: Option<CoreList>,
     /// The number of such neighbours.
     pub count: u32,
+    /// Memory that a neighbour of the kind memory allocates.
+    pub size: Option<ByteSize>,
 }
 
 /// Limits of a control group.
@@ -116,6 +118,19 @@ pub struct CgroupLimits {
     pub io_max: Option<String>,
 }
 
+/// What sets masks and shares of the memory bandwidth.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AllocationProgram {
+    /// The file system resctrl of the kernel.
+    #[default]
+    Resctrl,
+    /// Intel's `pqos`, for the cores of the target.
+    Pqos,
+    /// `xl`, for a Xen domain.
+    Xl,
+}
+
 /// Masks of cache ways, and the share of memory bandwidth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AllocationMasks {
@@ -129,12 +144,16 @@ pub struct AllocationMasks {
     pub l3_data: Option<WayMask>,
     /// Share of the memory bandwidth.
     pub memory_bandwidth: Option<f64>,
+    /// What sets them.
+    pub through: AllocationProgram,
+    /// The class of service of `pqos`.
+    pub class: Option<u32>,
 }
 
 /// Conditions of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetworkConditions {
-    /// The namespace, which the experiment creates.
+    /// The namespace, which the experiment creates and in which it starts the system.
     pub namespace: String,
     /// Delay of each packet, in seconds.
     pub delay_s: Option<f64>,
@@ -246,11 +265,14 @@ struct TreatmentTable {
     /// neighbour: number of such neighbours, 1 to 1,000; default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u32>,
+    /// neighbour: memory of the workload "memory", such as "512m"; default 1g.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<ByteSize>,
     /// neighbour, cgroup: cores that may be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     cores: Option<CoreList>,
-    /// cgroup, masks: what is treated: "system", the name of a treatment of the kind neighbour, or the absolute path of a control
-    /// group. In trials without that neighbour, the treatment has no effect.
+    /// cgroup, masks: what is treated: "system", "generator", the name of a treatment of the kind neighbour, or the absolute path of a
+    /// control group; with `through = "xl"`, the name of a Xen domain. In trials without that neighbour, the treatment has no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     /// cgroup: CPU time in cores, such as 0.5.
@@ -277,16 +299,23 @@ struct TreatmentTable {
     /// masks: share of the memory bandwidth.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_bandwidth: Option<Percent>,
-    /// network: the network namespace, which the experiment creates.
+    /// masks: what sets them; default "resctrl".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    through: Option<AllocationProgram>,
+    /// masks: the class of service of `pqos`, 1 to 127.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<u32>,
+    /// network: the network namespace, which the experiment creates for each trial, and in which it starts the system with the
+    /// address 198.18.0.2. All treatments of this kind must name the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<String>,
-    /// network: delay of each packet.
+    /// network: delay of each packet from the system.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay: Option<Duration>,
     /// network: standard deviation of the delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     jitter: Option<Duration>,
-    /// network: share of lost packets.
+    /// network: share of lost packets from the system.
     #[serde(skip_serializing_if = "Option::is_none")]
     loss: Option<Percent>,
     /// restart: environment variables of the system under test.
@@ -311,6 +340,7 @@ impl TreatmentTable {
             ("workload", self.workload.is_some(), &[Neighbour] as &[KindName]),
             ("intensity", self.intensity.is_some(), &[Neighbour]),
             ("count", self.count.is_some(), &[Neighbour]),
+            ("size", self.size.is_some(), &[Neighbour]),
             ("cores", self.cores.is_some(), &[Neighbour, Cgroup]),
             ("target", self.target.is_some(), &[Cgroup, Masks]),
             ("cpu-max", self.cpu_max.is_some(), &[Cgroup]),
@@ -321,6 +351,8 @@ impl TreatmentTable {
             ("l3-code", self.l3_code.is_some(), &[Masks]),
             ("l3-data", self.l3_data.is_some(), &[Masks]),
             ("memory-bandwidth", self.memory_bandwidth.is_some(), &[Masks]),
+            ("through", self.through.is_some(), &[Masks]),
+            ("class", self.class.is_some(), &[Masks]),
             ("namespace", self.namespace.is_some(), &[Network]),
             ("delay", self.delay.is_some(), &[Network]),
             ("jitter", self.jitter.is_some(), &[Network]),
@@ -357,6 +389,13 @@ impl TreatmentTable {
         if self.count.is_some_and(|count| !(1..=1_000).contains(&count)) {
             return Err(self.out_of("count", "1 to 1,000"));
         }
+        if self.size.is_some() && self.workload.is_some_and(|workload| workload != NeighbourWorkload::Memory)
+        {
+            return Err(self.out_of("size", "set for the workload \"memory\" only"));
+        }
+        if self.class.is_some_and(|class| !(1..=127).contains(&class)) {
+            return Err(self.out_of("class", "1 to 127"));
+        }
         if self.cpu_max.is_some_and(|cores| !(0.001..=10_000.0).contains(&cores)) {
             return Err(self.out_of("cpu-max", "0.001 to 10,000 cores"));
         }
@@ -373,9 +412,20 @@ impl TreatmentTable {
         if self.l3.is_some() && (self.l3_code.is_some() || self.l3_data.is_some()) {
             return Err(self.missing("either `l3`, or `l3-code` and `l3-data`"));
         }
-        if self.given_keys().count() < 2 {
+        let is_set = |share: &Option<WayMask>| share.is_some();
+        let has_mask = [&self.l3, &self.l3_code, &self.l3_data].into_iter().any(is_set);
+        if self.target.is_none() || !has_mask && self.memory_bandwidth.is_none() {
             return Err(self
                 .missing("`target` and at least one of `l3`, `l3-code`, `l3-data` and `memory-bandwidth`"));
+        }
+        let through = self.through.unwrap_or_default();
+        if (through == AllocationProgram::Pqos) != self.class.is_some() {
+            return Err(self.missing("`class` with `through = \"pqos\"`, and only with it"));
+        }
+        if through == AllocationProgram::Xl && self.memory_bandwidth.is_some() {
+            return Err(
+                self.missing("masks only with `through = \"xl\"`, which cannot limit the memory bandwidth")
+            );
         }
         Ok(AllocationMasks {
             target: self.target.clone().ok_or_else(|| self.missing("`target`"))?,
@@ -383,6 +433,8 @@ impl TreatmentTable {
             l3_code: self.l3_code.clone(),
             l3_data: self.l3_data.clone(),
             memory_bandwidth: self.memory_bandwidth.as_ref().map(Percent::share),
+            through,
+            class: self.class,
         })
     }
 
@@ -395,6 +447,7 @@ impl TreatmentTable {
                 intensity: share(&self.intensity).unwrap_or(1.0),
                 cores: self.cores.clone(),
                 count: self.count.unwrap_or(1),
+                size: self.size.clone(),
             })),
             KindName::Cgroup if self.given_keys().count() < 2 => {
                 Err(self.missing("`target` and at least one limit"))

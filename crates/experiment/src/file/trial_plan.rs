@@ -40,7 +40,7 @@ pub struct TrialPlan {
     /// With `until`: largest number of repetitions; default 30.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<u32>,
-    /// Order of the trials; default "interleaved".
+    /// Order of the trials; default "mirrored".
     #[serde(default)]
     pub order: TrialOrder,
     /// Number of trials before the first block that no analysis uses; default 1.

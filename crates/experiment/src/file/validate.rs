@@ -6,11 +6,12 @@ use std::hash::Hash;
 use busyhour_diagnostic::nearest_name;
 
 use super::check_recovery::check_recovery;
+use super::combinations::check_combinations;
 use super::experiment::Experiment;
 use super::factor::{FilePatch, SettingKey};
 use super::finding::{Finding, Step};
 use super::shorten::check_short;
-use super::treatment::{Treatment, TreatmentAction};
+use super::treatment::{AllocationProgram, Treatment, TreatmentAction};
 use super::trial_plan::Repetitions;
 use crate::design::{CasesError, DesignError, DurationEstimate, TRIALS_MAX, TrialOrder};
 
@@ -51,6 +52,7 @@ pub(super) fn findings(experiment: &Experiment) -> Vec<Finding<'_>> {
     check_base_levels(experiment, &mut found);
     check_treatments(experiment, &mut found);
     check_targets(experiment, &mut found);
+    check_combinations(experiment, &mut found);
     check_patches(experiment, &mut found);
     check_settings(experiment, &mut found);
     check_texts(experiment, &mut found);
@@ -192,7 +194,7 @@ fn check_trials<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
                 wrong("max", format!("`max` must be from {min} (`min`) to {REPETITIONS_MAX}"));
             }
             if trials.order == TrialOrder::Sequential {
-                wrong("order", "`until` needs complete blocks; use the order \"interleaved\"".to_owned());
+                wrong("order", "`until` needs complete blocks; use the order \"mirrored\"".to_owned());
             }
         }
     }
@@ -314,25 +316,31 @@ fn check_treatments<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>
     }
 }
 
-/// The name for the system under test as a target.
-const SYSTEM: &str = "system";
+/// The names for the system under test and the generator as targets.
+const RESERVED: [&str; 2] = ["system", "generator"];
 
-/// A target is the system, a neighbour, or an absolute path.
+/// A target is the system, the generator, a neighbour, or an absolute path; that of `xl` is the name of a Xen domain.
 fn check_targets<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
     let is_neighbour = |treatment: &&Treatment| matches!(treatment.action, TreatmentAction::Neighbour(_));
     let neighbours: HashSet<&str> =
         experiment.treatments.iter().filter(is_neighbour).map(Treatment::name).collect();
     for (at, treatment) in experiment.treatments.iter().enumerate() {
+        if RESERVED.contains(&treatment.name()) {
+            let message =
+                format!("the name {} of a treatment is reserved for a target", shown(treatment.name()));
+            found.push(Finding::error([key("treatment"), Step::Element(at), key("name")], message));
+        }
         let Some(target) = treatment.action.target() else { continue };
-        if target == SYSTEM || target.starts_with('/') || neighbours.contains(target) {
+        let is_xen = matches!(&treatment.action, TreatmentAction::Masks(masks) if masks.through == AllocationProgram::Xl);
+        if is_xen || RESERVED.contains(&target) || target.starts_with('/') || neighbours.contains(target) {
             continue;
         }
         let message = format!("there is no neighbour {}", shown(target));
         let path = [key("treatment"), Step::Element(at), key("target")];
-        let known = neighbours.iter().copied().take(NEAREST_AMONG_MAX).chain([SYSTEM]);
+        let known = neighbours.iter().copied().take(NEAREST_AMONG_MAX).chain(RESERVED);
         let near = nearest_name(target, known).map(|near| format!("did you mean {near:?}? "));
         found.push(Finding::error(path, message).hint(format!(
-            "{}a target is \"system\", the name of a treatment of the kind neighbour, or an absolute path",
+            "{}a target is \"system\", \"generator\", the name of a treatment of the kind neighbour, or an absolute path",
             near.unwrap_or_default()
         )));
     }
