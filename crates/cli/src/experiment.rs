@@ -8,6 +8,7 @@ mod file;
 mod keep;
 mod progress;
 mod report;
+mod restore;
 mod run;
 mod shipped;
 
@@ -26,6 +27,7 @@ pub(crate) fn main(args: ExperimentArgs) -> Exit {
         ExperimentVerb::Run(args) => run::main(&args),
         ExperimentVerb::Confirm(args) => confirm::main(*args),
         ExperimentVerb::Report(args) => report::main(&args),
+        ExperimentVerb::Restore(args) => restore::main(&args),
         ExperimentVerb::Schema => {
             print(&format!("{:#}\n", Experiment::schema()));
             Exit::Completed

@@ -1,6 +1,8 @@
 //! Copies files of the system under test after a trial.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Largest number of files that are copied after a trial.
 const FILES_MAX: usize = 1_000;
@@ -11,36 +13,85 @@ const BYTES_MAX: u64 = 4 << 30;
 /// Largest number of directory entries that are compared with a pattern.
 const ENTRIES_MAX: usize = 100_000;
 
-/// Copies the files that match the patterns, which are relative to `from`. Returns notes about files that were not copied.
-pub(crate) fn collect(patterns: &[String], from: &Path, to: &Path) -> Vec<String> {
-    let (mut notes, mut files, mut bytes) = (Vec::new(), 0, 0);
-    for pattern in patterns {
-        let found = matching(pattern, from);
-        if found.is_empty() {
-            notes.push(format!("no file to collect matches {pattern:?}"));
-        }
-        for file in found {
-            let length = file.metadata().map_or(0, |metadata| metadata.len());
-            files += 1;
-            bytes += length;
-            if files > FILES_MAX || bytes > BYTES_MAX {
-                notes.push(format!("only {FILES_MAX} files with {BYTES_MAX} bytes are collected"));
-                return notes;
-            }
-            let name = file.strip_prefix(from).unwrap_or(&file);
-            let safe: PathBuf =
-                name.components().filter(|part| matches!(part, std::path::Component::Normal(_))).collect();
-            let target = to.join(safe);
-            let copied = target
-                .parent()
-                .map_or(Ok(()), std::fs::create_dir_all)
-                .and_then(|()| std::fs::copy(&file, &target));
-            if let Err(error) = copied {
-                notes.push(format!("{} was not collected: {error}", file.display()));
-            }
-        }
+/// The state of a file, which differs after each change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileState {
+    modified: Option<SystemTime>,
+    bytes: u64,
+    /// Changes when the file is replaced, and also if its time is set back.
+    #[cfg(unix)]
+    inode_and_change: (u64, i64, i64),
+}
+
+impl FileState {
+    fn of(path: &Path) -> Option<FileState> {
+        let metadata = path.metadata().ok()?;
+        Some(FileState {
+            modified: metadata.modified().ok(),
+            bytes: metadata.len(),
+            #[cfg(unix)]
+            inode_and_change: {
+                use std::os::unix::fs::MetadataExt as _;
+                (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+            },
+        })
     }
-    notes
+}
+
+/// The files that matched the patterns before a trial.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FilesBefore(HashMap<PathBuf, FileState>);
+
+impl FilesBefore {
+    /// Finds the files that match the patterns, which are relative to `from`.
+    pub(crate) fn find(patterns: &[String], from: &Path) -> FilesBefore {
+        let files = patterns.iter().flat_map(|pattern| matching(pattern, from));
+        FilesBefore(
+            files
+                .filter_map(|file| Some((FileState::of(&file)?, file)))
+                .map(|(state, file)| (file, state))
+                .collect(),
+        )
+    }
+
+    /// Copies the matching files that were changed or created since. Returns notes about files that were not copied.
+    pub(crate) fn collect(&self, patterns: &[String], from: &Path, to: &Path) -> Vec<String> {
+        let (mut notes, mut files, mut bytes) = (Vec::new(), 0, 0);
+        for pattern in patterns {
+            let found = matching(pattern, from);
+            let is_any = !found.is_empty();
+            let mut changed =
+                found.into_iter().filter(|file| self.0.get(file).copied() != FileState::of(file)).peekable();
+            if changed.peek().is_none() {
+                notes.push(match is_any {
+                    true => format!("no file that matches {pattern:?} changed during the trial"),
+                    false => format!("no file to collect matches {pattern:?}"),
+                });
+            }
+            for file in changed {
+                files += 1;
+                bytes += file.metadata().map_or(0, |metadata| metadata.len());
+                if files > FILES_MAX || bytes > BYTES_MAX {
+                    notes.push(format!("only {FILES_MAX} files with {BYTES_MAX} bytes are collected"));
+                    return notes;
+                }
+                if let Err(error) = copy(&file, from, to) {
+                    notes.push(format!("{} was not collected: {error}", file.display()));
+                }
+            }
+        }
+        notes
+    }
+}
+
+/// Copies a file with its directories below `from`.
+fn copy(file: &Path, from: &Path, to: &Path) -> std::io::Result<u64> {
+    let name = file.strip_prefix(from).unwrap_or(file);
+    let safe: PathBuf =
+        name.components().filter(|part| matches!(part, std::path::Component::Normal(_))).collect();
+    let target = to.join(safe);
+    target.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::copy(file, &target)
 }
 
 /// The regular files that match a pattern, sorted.
@@ -125,9 +176,30 @@ mod tests {
             std::fs::write(from.path().join(name), name).unwrap();
         }
         let patterns = ["logs/*.log", "gc.log", "none*"].map(str::to_owned);
-        let notes = collect(&patterns, from.path(), to.path());
+        let notes = FilesBefore::default().collect(&patterns, from.path(), to.path());
         assert_eq!(notes, ["no file to collect matches \"none*\""]);
         assert_eq!(std::fs::read_to_string(to.path().join("logs/a.log")).unwrap(), "logs/a.log");
         assert!(to.path().join("gc.log").is_file() && !to.path().join("logs/b.txt").exists());
+    }
+
+    #[test]
+    fn files_that_did_not_change_are_not_copied() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let write = |name: &str, text: &str| std::fs::write(from.path().join(name), text).unwrap();
+        write("old.log", "earlier trial");
+        write("grown.log", "1");
+        write("same.txt", "1");
+        let patterns = ["*.log", "*.txt"].map(str::to_owned);
+        let before = FilesBefore::find(&patterns, from.path());
+        write("grown.log", "12");
+        write("new.log", "3");
+        let notes = before.collect(&patterns, from.path(), to.path());
+        assert_eq!(notes, ["no file that matches \"*.txt\" changed during the trial"]);
+        let mut names: Vec<String> = std::fs::read_dir(to.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["grown.log", "new.log"]);
     }
 }

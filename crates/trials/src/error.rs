@@ -55,17 +55,19 @@ pub enum ExecuteError {
     },
     /// A treatment could not be undone.
     #[error(
-        "{what} of the trial {trial} could not be undone: {reason}\n  see {log}; run the experiment again to retry"
+        "the trial {trial} was not undone completely: {reasons}
+  its log: {log}
+  hint: remove the cause, then run `busyhour experiment restore {dir}`"
     )]
     NotUndone {
-        /// The treatment or file.
-        what: String,
         /// The trial.
         trial: String,
-        /// Why.
-        reason: String,
-        /// The log.
+        /// The treatments or files, and why.
+        reasons: String,
+        /// The log of the trial.
         log: String,
+        /// The directory of the experiment.
+        dir: String,
     },
 }
 

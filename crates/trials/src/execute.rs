@@ -4,21 +4,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use busyhour_experiment::{
-    Design, DurationEstimate, Experiment, Journal, JournalEntry, NextTrial, TreatmentAction, Trial,
-    TrialOutcome, response_table,
+    Design, DurationEstimate, Experiment, Journal, JournalEntry, NextTrial, Trial, TrialOutcome,
+    response_table,
 };
 
 use crate::error::ExecuteError;
 use crate::journal_file::{
     EndedTrial, JOURNAL_FILE_NAME, JournalContent, JournalFile, JournalLine, JournalStart, LeftOut,
 };
-use crate::patches;
 use crate::planned::{planned_blocks, window_s};
 use crate::read::{EXPERIMENT_FILE_NAME, reported_trials};
 use crate::ready::ReadyCheck;
+use crate::restore::restore_content;
 use crate::setting::CaseSetting;
 use crate::stop::StopRequest;
-use crate::trial::{ActiveTrial, SYSTEM_LOG, Surroundings, trial_dir, undo_command};
+use crate::trial::{ActiveTrial, Surroundings};
+use crate::trial_files::{SYSTEM_LOG, trial_dir};
 use crate::values;
 
 /// The experiment ends after this number of failed trials in succession.
@@ -147,27 +148,42 @@ impl Execution<'_> {
 
     /// Undoes what an interrupted execution left.
     fn restore(&mut self, observer: &mut dyn TrialObserver) -> Result<(), ExecuteError> {
-        for (trial, name) in std::mem::take(&mut self.content.applied) {
-            let treatments = &self.around.experiment.treatments;
-            let found = treatments.iter().find(|treatment| treatment.name() == name);
-            if let Some(TreatmentAction::Command(pair)) = found.map(|treatment| &treatment.action) {
-                undo_command(self.around, (&name, pair), trial, &mut self.journal)?;
-                observer.notice(&format!("undid the treatment {name:?} of the interrupted trial {trial}"));
-            }
+        let (dir, busyhour) = (self.around.dir, self.around.busyhour);
+        let open = self.content.open;
+        let restored = restore_content(dir, busyhour, &mut self.journal, &mut self.content)?;
+        restored.done.iter().for_each(|text| observer.notice(text));
+        if !restored.failed.is_empty() {
+            let log = open.map_or_else(|| dir.to_owned(), |trial| trial_dir(dir, trial).join(SYSTEM_LOG));
+            return Err(ExecuteError::NotUndone {
+                trial: open.map_or_else(|| "before".to_owned(), |trial| trial.to_string()),
+                reasons: restored.failed.join("; "),
+                log: log.display().to_string(),
+                dir: dir.display().to_string(),
+            });
         }
-        for (trial, file, backup) in std::mem::take(&mut self.content.patched) {
-            let log = trial_dir(self.around.dir, trial).join(SYSTEM_LOG);
-            patches::restore(&file, &backup, log, (&mut self.journal, trial))?;
-            observer.notice(&format!("restored {}, which the trial {trial} changed", file.display()));
+        if open.is_some()
+            && let Some(ready) = &self.around.experiment.system.ready
+        {
+            ReadyCheck::of(ready).wait_for_free_port(ENDING_PATIENCE, self.around.stop);
         }
-        if let Some(trial) = self.content.open.take() {
-            let ended = JournalFile::interrupted(trial);
-            self.journal.write(&JournalLine::Ended(ended.clone()))?;
-            self.content.ended.push(ended);
-            observer.notice(&format!("the trial {trial} was interrupted and is repeated"));
-            if let Some(ready) = &self.around.experiment.system.ready {
-                ReadyCheck::of(ready).wait_for_free_port(ENDING_PATIENCE, self.around.stop);
-            }
+        Ok(())
+    }
+
+    /// Repeats the warm-up if trials were executed before and others are open.
+    fn repeat_warm_up(
+        &mut self,
+        outcomes: &mut Journal<'_>,
+        observer: &mut dyn TrialObserver,
+    ) -> Result<(), ExecuteError> {
+        let blocks = self.planned_blocks(outcomes);
+        if self.content.ended.is_empty() || outcomes.next(blocks) == NextTrial::Done {
+            return Ok(());
+        }
+        self.journal.write(&JournalLine::Continued)?;
+        self.content.continuations += 1;
+        outcomes.continue_after_interruption();
+        if self.design.plan().warm_up > 0 {
+            observer.notice("the experiment is continued, so the warm-up trials are executed again");
         }
         Ok(())
     }
@@ -175,6 +191,7 @@ impl Execution<'_> {
     fn run(&mut self, observer: &mut dyn TrialObserver) -> Result<ExecuteEnd, ExecuteError> {
         let path = self.around.dir.join(JOURNAL_FILE_NAME);
         let mut outcomes = self.content.outcomes(self.design, &path)?;
+        self.repeat_warm_up(&mut outcomes, observer)?;
         loop {
             let blocks = self.planned_blocks(&outcomes);
             let NextTrial::Trial(trial) = outcomes.next(blocks) else { return Ok(ExecuteEnd::Completed) };
@@ -264,7 +281,7 @@ impl Execution<'_> {
         let cases = u64::from(self.design.cases().count());
         ExperimentProgress {
             open: outcomes.open_count(blocks),
-            total: cases * u64::from(blocks) + u64::from(self.design.plan().warm_up),
+            total: cases * u64::from(blocks) + outcomes.warm_up_count(),
             left: DurationEstimate::left(outcomes, blocks, &measured),
         }
     }

@@ -5,7 +5,7 @@ use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use busyhour_experiment::{Design, Journal, JournalEntry, Quantile, TrialId, TrialOutcome};
+use busyhour_experiment::{Command, Design, Journal, JournalEntry, Quantile, TrialId, TrialOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ExecuteError;
@@ -32,12 +32,7 @@ pub enum JournalLine {
         at_ms: u64,
     },
     /// A treatment is about to be applied.
-    Applied {
-        /// The trial.
-        trial: TrialId,
-        /// Name of the treatment.
-        treatment: String,
-    },
+    Applied(AppliedTreatment),
     /// A treatment was undone.
     Undone {
         /// The trial.
@@ -63,6 +58,26 @@ pub enum JournalLine {
     },
     /// A trial ended.
     Ended(EndedTrial),
+    /// The experiment is continued after an interruption. The warm-up trials are executed again.
+    Continued,
+}
+
+/// A treatment of the kind command, with everything that is needed to undo it without the file of the experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AppliedTreatment {
+    /// The trial.
+    pub trial: TrialId,
+    /// Name of the treatment.
+    pub treatment: String,
+    /// The command that undoes it; journals of earlier versions lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<Command>,
+    /// The directory of the command.
+    #[serde(default)]
+    pub directory: PathBuf,
+    /// The environment of the command.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
 }
 
 /// Levels that are left out of an experiment, by the names of their factors.
@@ -120,9 +135,11 @@ pub struct JournalContent {
     /// The trial that began and has not ended.
     pub open: Option<TrialId>,
     /// The treatments that were applied and not undone.
-    pub applied: Vec<(TrialId, String)>,
+    pub applied: Vec<AppliedTreatment>,
     /// The files that were changed and not restored, with their copies.
     pub patched: Vec<(TrialId, PathBuf, PathBuf)>,
+    /// How often the experiment was continued after an interruption.
+    pub continuations: u32,
 }
 
 impl JournalContent {
@@ -130,14 +147,17 @@ impl JournalContent {
         match line {
             JournalLine::Experiment(start) => self.start = Some(start),
             JournalLine::Begun { trial, .. } => self.open = Some(trial),
-            JournalLine::Applied { trial, treatment } => self.applied.push((trial, treatment)),
-            JournalLine::Undone { treatment, .. } => self.applied.retain(|(_, name)| *name != treatment),
+            JournalLine::Applied(applied) => self.applied.push(applied),
+            JournalLine::Undone { treatment, .. } => {
+                self.applied.retain(|applied| applied.treatment != treatment);
+            }
             JournalLine::Patched { trial, file, backup } => self.patched.push((trial, file, backup)),
             JournalLine::Restored { file, .. } => self.patched.retain(|(_, patched, _)| *patched != file),
             JournalLine::Ended(ended) => {
                 self.open = None;
                 self.ended.push(ended);
             }
+            JournalLine::Continued => self.continuations += 1,
         }
     }
 
@@ -147,6 +167,7 @@ impl JournalContent {
     /// A trial does not belong to the design.
     pub fn outcomes<'d>(&self, design: &'d Design, path: &Path) -> Result<Journal<'d>, ExecuteError> {
         let mut journal = Journal::new(design);
+        (0..self.continuations).for_each(|_| journal.continue_after_interruption());
         for (at, ended) in self.ended.iter().enumerate() {
             journal.record(&ended.entry).map_err(|error| ExecuteError::Journal {
                 path: path.display().to_string(),
@@ -198,8 +219,17 @@ pub(crate) struct JournalFile {
 impl JournalFile {
     /// Opens or creates the journal in a directory. An incomplete last line, which a power loss can leave, is removed.
     pub(crate) fn open(dir: &Path) -> Result<(JournalFile, JournalContent), ExecuteError> {
+        JournalFile::open_with(dir, true)
+    }
+
+    /// Opens a journal, which must exist.
+    pub(crate) fn open_existing(dir: &Path) -> Result<(JournalFile, JournalContent), ExecuteError> {
+        JournalFile::open_with(dir, false)
+    }
+
+    fn open_with(dir: &Path, creates: bool) -> Result<(JournalFile, JournalContent), ExecuteError> {
         let path = dir.join(JOURNAL_FILE_NAME);
-        let opened = File::options().create(true).truncate(false).read(true).write(true).open(&path);
+        let opened = File::options().create(creates).truncate(false).read(true).write(true).open(&path);
         let mut file = opened.map_err(ExecuteError::file(&path))?;
         match file.try_lock() {
             Ok(()) => {}
@@ -243,6 +273,13 @@ mod tests {
     fn lines_are_read_as_they_were_written() {
         let dir = tempfile::tempdir().unwrap();
         let trial = TrialId { block: 1, case: 2, attempt: 1 };
+        let applied = |name: &str, trial| AppliedTreatment {
+            trial,
+            treatment: name.to_owned(),
+            undo: Some(Command::Shell("rmdir applied".to_owned())),
+            directory: PathBuf::from("/shop"),
+            environment: [("A".to_owned(), "1".to_owned())].into(),
+        };
         let start = JournalStart {
             version: 1,
             fingerprint: "f".to_owned(),
@@ -265,11 +302,12 @@ mod tests {
         for line in [
             JournalLine::Experiment(start.clone()),
             JournalLine::Begun { trial, case: "heap=2g".to_owned(), at_ms: 1 },
-            JournalLine::Applied { trial, treatment: "a".to_owned() },
+            JournalLine::Applied(applied("a", trial)),
             JournalLine::Undone { trial, treatment: "a".to_owned() },
             JournalLine::Ended(ended.clone()),
             JournalLine::Begun { trial: second, case: "heap=2g".to_owned(), at_ms: 2 },
-            JournalLine::Applied { trial: second, treatment: "b".to_owned() },
+            JournalLine::Continued,
+            JournalLine::Applied(applied("b", second)),
         ] {
             journal.write(&line).unwrap();
         }
@@ -284,8 +322,9 @@ mod tests {
             start: Some(start),
             ended: vec![ended],
             open: Some(second),
-            applied: vec![(second, "b".to_owned())],
+            applied: vec![applied("b", second)],
             patched: Vec::new(),
+            continuations: 1,
         };
         assert_eq!(JournalContent::read(dir.path()).unwrap(), expected);
         let (mut journal, content) = JournalFile::open(dir.path()).unwrap();

@@ -8,6 +8,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The byte on standard input that starts a command that waits.
+pub(crate) const RELEASE: u8 = b'g';
+
 /// A command for the keeper.
 #[derive(Debug, Clone)]
 pub struct KeepRequest {
@@ -19,6 +22,8 @@ pub struct KeepRequest {
     pub grace: Duration,
     /// Whether descendants may outlive the command until the parent ends or asks for the end.
     pub lingers: bool,
+    /// Whether the command starts only when the parent asks for it, so that the keeper can be moved to control groups before.
+    pub waits: bool,
     /// The program and its arguments.
     pub command: Vec<OsString>,
 }
@@ -85,7 +90,7 @@ mod linux {
     };
     use rustix::thread::{CpuSet, sched_setaffinity};
 
-    use super::{KeepError, KeepRequest};
+    use super::{KeepError, KeepRequest, RELEASE};
 
     /// Interval at which processes that survive are killed again.
     const KILL_INTERVAL: Duration = Duration::from_millis(50);
@@ -104,6 +109,9 @@ mod linux {
     /// # Errors
     /// The command cannot be started.
     pub fn keep(request: &KeepRequest, report: &mut dyn FnMut(String)) -> Result<(), KeepError> {
+        if request.waits && !is_released() {
+            return Ok(());
+        }
         let main = start(request)?;
         let (send, events) = channel();
         let reaped = send.clone();
@@ -114,6 +122,24 @@ mod linux {
         keeper.follow(&events, report);
         report(format!("left {}", keeper.left));
         Ok(())
+    }
+
+    /// Waits until the parent asks for the start. Any other byte asks for the end.
+    fn is_released() -> bool {
+        read_byte() == Some(RELEASE)
+    }
+
+    /// The next byte from the parent; `None` after its end.
+    fn read_byte() -> Option<u8> {
+        let mut byte = [0];
+        loop {
+            match std::io::stdin().lock().read(&mut byte) {
+                Ok(1..) => return byte.first().copied(),
+                Ok(0) => return None,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
     }
 
     fn start(request: &KeepRequest) -> Result<Pid, KeepError> {
@@ -145,12 +171,8 @@ mod linux {
     }
 
     fn watch_parent(send: &Sender<Event>) {
-        let mut byte = [0];
         // A byte asks for the end; without bytes, the parent has ended.
-        while std::io::stdin()
-            .read(&mut byte)
-            .is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted)
-        {}
+        read_byte();
         let _ = send.send(Event::Stop);
     }
 

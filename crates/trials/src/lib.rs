@@ -6,6 +6,8 @@
 //! - Every process is started by a keeper ([`keep`]), which ends it with all of its descendants when the experiment ends in any way.
 //! - Each step is a line of the journal, which is synchronized to the disk. An interrupted experiment continues after its last
 //!   finished trial, and first undoes what the interrupted trial changed.
+//! - Controls of the machine (control groups, cache masks, the network) have a journal of their own. [`restore`] undoes what a killed
+//!   experiment left.
 //! - A trial whose load was not delivered, or whose generator or host was disturbed, is spoiled and repeated.
 //! - [`read_report`] analyses the trials of a directory.
 //!
@@ -13,29 +15,44 @@
 
 mod arguments;
 mod collect;
+mod control_plan;
 mod controls;
 mod error;
 mod execute;
 mod journal_file;
 mod keeper;
+#[cfg(target_os = "linux")]
+mod machine;
+#[cfg(not(target_os = "linux"))]
+#[path = "machine_other.rs"]
+mod machine;
+#[cfg(target_os = "linux")]
+mod machine_controls;
 mod patches;
 mod planned;
 mod process;
+mod processes;
 mod read;
 mod ready;
+mod restore;
 mod setting;
 mod stop;
 mod trial;
+mod trial_files;
+mod undo;
 mod values;
 mod variables;
 mod verdict;
 
 pub use arguments::{example_arguments, run_arguments};
-pub use controls::{UnavailableControl, unavailable_controls};
+pub use controls::{CheckedControls, UnavailableControl, check_controls};
 pub use error::ExecuteError;
 pub use execute::{ExecuteEnd, ExecuteRequest, ExperimentProgress, TrialObserver, execute};
-pub use journal_file::{EndedTrial, JOURNAL_FILE_NAME, JournalContent, JournalLine, JournalStart, LeftOut};
+pub use journal_file::{
+    AppliedTreatment, EndedTrial, JOURNAL_FILE_NAME, JournalContent, JournalLine, JournalStart, LeftOut,
+};
 pub use keeper::{KeepError, KeepRequest, keep};
 pub use read::{EXPERIMENT_FILE_NAME, read_report};
+pub use restore::{Restored, restore};
 pub use setting::{CaseSetting, JAVA_OPTIONS};
 pub use stop::StopRequest;

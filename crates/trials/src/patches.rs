@@ -1,6 +1,6 @@
 //! Changes of files for a trial, and their restoration.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use busyhour_experiment::{FilePatch, TrialId};
 
@@ -58,28 +58,28 @@ fn changed_content(patch: &FilePatch, path: &Path, system_dir: &Path) -> Result<
     }
 }
 
-/// Restores a file from its copy.
+/// Restores a file from its copy. The inner error is the reason why it could not be restored.
 pub(crate) fn restore(
     file: &Path,
     backup: &Path,
-    log: PathBuf,
     (journal, trial): (&mut JournalFile, TrialId),
-) -> Result<(), ExecuteError> {
+) -> Result<Result<(), String>, ExecuteError> {
     // Without a copy, a power loss came before the change.
     let restored = match std::fs::read(backup) {
         Ok(content) => std::fs::write(file, content),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     };
-    restored.map_err(|error| ExecuteError::NotUndone {
-        what: format!("the change of the file {}", file.display()),
-        trial: trial.to_string(),
-        reason: format!("{error}; its content is in {}", backup.display()),
-        log: log.display().to_string(),
-    })?;
+    if let Err(error) = restored {
+        return Ok(Err(format!(
+            "the change of the file {} could not be undone: {error}; its content is in {}",
+            file.display(),
+            backup.display()
+        )));
+    }
     journal.write(&JournalLine::Restored { trial, file: file.to_owned() })?;
     let _ = std::fs::remove_file(backup);
-    Ok(())
+    Ok(Ok(()))
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "new value, new");
         let content = JournalContent::read(dir.path()).unwrap();
         assert_eq!(content.patched, [(trial, file.clone(), backup.clone())]);
-        restore(&file, &backup, PathBuf::new(), (&mut journal, trial)).unwrap();
+        restore(&file, &backup, (&mut journal, trial)).unwrap().unwrap();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "old value, other");
         assert!(JournalContent::read(dir.path()).unwrap().patched.is_empty() && !backup.exists());
     }

@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use crate::keeper::RELEASE;
 use crate::stop::StopRequest;
 
 /// Time after the grace period until the keeper itself is killed.
@@ -20,6 +21,8 @@ pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub(crate) struct KeptCommand<'c> {
     /// This program, whose hidden verb is the keeper.
     pub(crate) busyhour: &'c Path,
+    /// The directory of the experiment.
+    pub(crate) experiment: &'c Path,
     /// The program and its arguments.
     pub(crate) words: Vec<OsString>,
     pub(crate) environment: Vec<(String, String)>,
@@ -28,6 +31,16 @@ pub(crate) struct KeptCommand<'c> {
     pub(crate) log: PathBuf,
     pub(crate) grace: Duration,
     pub(crate) lingers: bool,
+    /// Whether the command starts only when it is released.
+    pub(crate) waits: bool,
+}
+
+/// The environment variable of all processes of an experiment.
+pub(crate) const EXPERIMENT_VARIABLE: &str = "BUSYHOUR_EXPERIMENT";
+
+/// The value of this variable.
+pub(crate) fn experiment_mark(dir: &Path) -> String {
+    dir.canonicalize().unwrap_or_else(|_| dir.to_owned()).display().to_string()
 }
 
 /// A running command. When it is dropped, the command and all of its descendants are ended.
@@ -68,10 +81,14 @@ impl KeptCommand<'_> {
         if self.lingers {
             keeper.arg("--lingers");
         }
+        if self.waits {
+            keeper.arg("--waits");
+        }
         keeper.arg("--").args(&self.words);
         let log = std::fs::File::options().create(true).append(true).open(&self.log)?;
         keeper
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .env(EXPERIMENT_VARIABLE, experiment_mark(self.experiment))
             .current_dir(self.directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -96,6 +113,19 @@ impl KeptCommand<'_> {
 }
 
 impl Kept {
+    /// The process ID of the keeper. The command and its descendants begin in its control groups.
+    pub(crate) fn pid(&self) -> u32 {
+        self.keeper.id()
+    }
+
+    /// Starts a command that waits.
+    pub(crate) fn release(&mut self) {
+        if let Some(order) = &mut self.order {
+            // An error means that the keeper has ended, which `exit` reports.
+            let _ = order.write_all(&[RELEASE]);
+        }
+    }
+
     /// The status of the command, if it has ended.
     pub(crate) fn exit(&mut self) -> Option<&str> {
         self.read_reports();

@@ -11,7 +11,7 @@ use busyhour_record::RunDir;
 use crate::error::ExecuteError;
 use crate::journal_file::{EndedTrial, JOURNAL_FILE_NAME, JournalContent};
 use crate::planned::{planned_blocks, window_s};
-use crate::trial::trial_dir;
+use crate::trial_files::trial_dir;
 use crate::values;
 
 /// The name of the copy of the file of the experiment.

@@ -150,13 +150,14 @@ fn host_and_port(url: &str) -> Option<(String, u16)> {
 
 /// The command with which a check is started; its words are those of the check.
 pub(crate) fn check_command<'c>(
-    busyhour: &'c Path,
+    (busyhour, experiment): (&'c Path, &'c Path),
     directory: &'c Path,
     environment: Vec<(String, String)>,
     log: std::path::PathBuf,
 ) -> KeptCommand<'c> {
     KeptCommand {
         busyhour,
+        experiment,
         words: Vec::new(),
         environment,
         directory,
@@ -164,6 +165,7 @@ pub(crate) fn check_command<'c>(
         log,
         grace: Duration::from_millis(500),
         lingers: false,
+        waits: false,
     }
 }
 

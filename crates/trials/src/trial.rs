@@ -1,24 +1,27 @@
 //! One trial: starts the system, applies treatments, executes the run, and undoes everything.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use busyhour_analysis::Summary;
-use busyhour_experiment::{
-    CommandPair, Experiment, Neighbour, Treatment, TreatmentAction, Trial, TrialId, TrialOutcome,
-};
+use busyhour_experiment::{Experiment, Neighbour, NeighbourWorkload, TreatmentAction, Trial, TrialOutcome};
 use busyhour_record::RunDir;
 
 use crate::arguments::run_arguments;
-use crate::collect::collect;
+use crate::collect::FilesBefore;
+use crate::control_plan::{ControlAction, ControlTarget, PlannedControl, planned_controls};
 use crate::controls::workload_name;
 use crate::error::{ExecuteError, TrialError};
-use crate::journal_file::{JournalFile, JournalLine};
+use crate::journal_file::{AppliedTreatment, JournalFile, JournalLine};
+use crate::machine::Machine;
 use crate::patches;
 use crate::process::{Kept, KeptCommand, POLL_INTERVAL, SUCCESS, Waited};
 use crate::ready::{ReadyCheck, check_command};
 use crate::setting::{CaseSetting, words};
 use crate::stop::StopRequest;
+use crate::trial_files::{SYSTEM_LOG, trial_dir};
+use crate::undo::{COMMAND_GRACE, COMMAND_TIMEOUT, undo_command};
 use crate::variables::TrialVariables;
 use crate::verdict::{failed_thresholds, judge};
 
@@ -28,27 +31,20 @@ const SYSTEM_GRACE: Duration = Duration::from_secs(10);
 /// Time between SIGTERM and SIGKILL for the run. It finishes its samples, and writes its files.
 const RUN_GRACE: Duration = Duration::from_secs(15);
 
-/// Time between SIGTERM and SIGKILL for other commands.
-const COMMAND_GRACE: Duration = Duration::from_secs(2);
-
-/// Time that commands other than `start` may take.
-const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
-
 /// Time in which a neighbour must start to work.
 const NEIGHBOUR_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Time that a run may take longer than its load.
 const RUN_MORE: Duration = Duration::from_secs(300);
 
-/// Memory that a neighbour of the kind memory allocates.
-const NEIGHBOUR_MEMORY: &str = "1g";
+/// Memory that a neighbour of the kind memory allocates without `size`.
+const NEIGHBOUR_MEMORY_BYTES: u64 = 1 << 30;
 
 /// Number of characters of a log that messages show.
 const TAIL_CHARS: usize = 300;
 
-/// The log of the system under test, and of all commands, in the directory of a trial.
-pub(crate) const SYSTEM_LOG: &str = "system.log";
-pub(crate) const RUN_LOG: &str = "generator.log";
+/// The log of the run.
+const RUN_LOG: &str = "generator.log";
 
 /// What trials have in common.
 pub(crate) struct Surroundings<'e> {
@@ -74,11 +70,6 @@ pub(crate) struct Executed {
     pub(crate) notes: Vec<String>,
 }
 
-/// The directory of a trial.
-pub(crate) fn trial_dir(dir: &Path, trial: TrialId) -> PathBuf {
-    dir.join("trials").join(trial.to_string())
-}
-
 /// A trial in execution.
 pub(crate) struct ActiveTrial<'t> {
     around: &'t Surroundings<'t>,
@@ -91,8 +82,12 @@ pub(crate) struct ActiveTrial<'t> {
     neighbours: Vec<(&'t str, Kept)>,
     /// Commands whose descendants remain until the end of the trial.
     lingering: Vec<Kept>,
-    applied: Vec<(&'t str, &'t CommandPair)>,
+    applied: Vec<AppliedTreatment>,
     patched: Vec<(PathBuf, PathBuf)>,
+    controls: Vec<PlannedControl<'t>>,
+    machine: Machine,
+    /// The files to collect, as they were before the trial.
+    before: FilesBefore,
     notes: Vec<String>,
 }
 
@@ -115,6 +110,9 @@ impl<'t> ActiveTrial<'t> {
             lingering: Vec::new(),
             applied: Vec::new(),
             patched: Vec::new(),
+            controls: planned_controls(around.experiment, setting),
+            machine: Machine::new(around.dir),
+            before: FilesBefore::find(&around.experiment.collect, &around.system_dir),
             notes: Vec::new(),
         }
     }
@@ -122,8 +120,10 @@ impl<'t> ActiveTrial<'t> {
     /// Executes the trial. Everything is undone at its end, also if it failed.
     pub(crate) fn execute(mut self) -> Result<Executed, ExecuteError> {
         std::fs::create_dir_all(&self.dir).map_err(ExecuteError::file(&self.dir))?;
-        let attempted = self.attempt()?;
-        self.undo()?;
+        let attempted = self.attempt();
+        let undone = self.undo();
+        let attempted = attempted?;
+        undone?;
         let outcome = match attempted {
             Ok(summary) => {
                 let failed_thresholds = failed_thresholds(&summary);
@@ -156,14 +156,18 @@ impl<'t> ActiveTrial<'t> {
             let kept = self.run_command("reset", words(reset), true)?;
             self.lingering.push(kept);
         }
+        for control in self.controls.iter().filter(|control| !control.target.has_processes()) {
+            self.machine.apply(control, &[]).map_err(TrialError::Failed)?;
+        }
         self.start_system()?;
         self.start_neighbours()?;
         self.run()
     }
 
-    fn kept_command(&self, words: Vec<std::ffi::OsString>, log: &str) -> KeptCommand<'t> {
+    fn kept_command(&self, words: Vec<OsString>, log: &str) -> KeptCommand<'t> {
         KeptCommand {
             busyhour: self.around.busyhour,
+            experiment: self.around.dir,
             words,
             environment: self.environment(),
             directory: &self.around.system_dir,
@@ -171,6 +175,7 @@ impl<'t> ActiveTrial<'t> {
             log: self.dir.join(log),
             grace: COMMAND_GRACE,
             lingers: false,
+            waits: false,
         }
     }
 
@@ -184,13 +189,31 @@ impl<'t> ActiveTrial<'t> {
         TrialError::Failed(format!("{what} cannot be started: {error}"))
     }
 
-    /// Runs a command to its end.
-    fn run_command(
-        &self,
+    /// Starts commands under the controls of a target. The controls are applied before the commands start, so that everything that
+    /// they start is controlled, too.
+    fn start_controlled(
+        &mut self,
+        target: ControlTarget<'_>,
         what: &str,
-        words: Vec<std::ffi::OsString>,
-        lingers: bool,
-    ) -> Result<Kept, TrialError> {
+        commands: Vec<KeptCommand<'_>>,
+    ) -> Result<Vec<Kept>, TrialError> {
+        let failed = |error: std::io::Error| Self::failed_start(what, &error);
+        let waits = self.controls.iter().any(|control| control.target == target);
+        let start = |command: KeptCommand<'_>| KeptCommand { waits, ..command }.start();
+        let mut started =
+            commands.into_iter().map(start).collect::<std::io::Result<Vec<Kept>>>().map_err(failed)?;
+        if waits {
+            let processes: Vec<u32> = started.iter().map(Kept::pid).collect();
+            for control in self.controls.iter().filter(|control| control.target == target) {
+                self.machine.apply(control, &processes).map_err(TrialError::Failed)?;
+            }
+            started.iter_mut().for_each(Kept::release);
+        }
+        Ok(started)
+    }
+
+    /// Runs a command to its end.
+    fn run_command(&self, what: &str, words: Vec<OsString>, lingers: bool) -> Result<Kept, TrialError> {
         let command = KeptCommand { lingers, ..self.kept_command(words, SYSTEM_LOG) };
         let mut kept = command.start().map_err(|error| Self::failed_start(what, &error))?;
         match kept.wait(COMMAND_TIMEOUT, self.around.stop) {
@@ -233,9 +256,15 @@ impl<'t> ActiveTrial<'t> {
         for treatment in &setting.treatments {
             let TreatmentAction::Command(pair) = &treatment.action else { continue };
             // The line precedes the command, so that an interrupted command is undone, too.
-            let (trial, name) = (self.trial.id, treatment.name().to_owned());
-            self.journal.write(&JournalLine::Applied { trial, treatment: name })?;
-            self.applied.push((treatment.name(), pair));
+            let applied = AppliedTreatment {
+                trial: self.trial.id,
+                treatment: treatment.name().to_owned(),
+                undo: Some(pair.undo.clone()),
+                directory: self.around.system_dir.clone(),
+                environment: self.environment().into_iter().collect(),
+            };
+            self.journal.write(&JournalLine::Applied(applied.clone()))?;
+            self.applied.push(applied);
             match self.run_command(&format!("apply of {}", treatment.name()), words(&pair.apply), true) {
                 Ok(kept) => self.lingering.push(kept),
                 Err(error) => return Ok(Err(error)),
@@ -251,61 +280,90 @@ impl<'t> ActiveTrial<'t> {
         if let Some(start) = &system.start {
             check.as_ref().map_or(Ok(()), ReadyCheck::refuse_taken_port)?;
             let cores = system.cores.as_ref().map_or(&[][..], |list| list.cores());
-            let command =
-                KeptCommand { cores, grace: SYSTEM_GRACE, ..self.kept_command(words(start), SYSTEM_LOG) };
-            let started = command.start().map_err(|error| Self::failed_start("the system", &error))?;
-            self.system = Some(started);
+            let words = self.in_namespace(words(start));
+            let command = KeptCommand { cores, grace: SYSTEM_GRACE, ..self.kept_command(words, SYSTEM_LOG) };
+            let started = self.start_controlled(ControlTarget::System, "the system", vec![command])?;
+            self.system = started.into_iter().next();
         }
         let Some(check) = check else { return Ok(()) };
         let within = Duration::from_secs_f64(system.ready_within_s());
         let environment = self.environment();
         let log = self.dir.join("ready.log");
-        let command = check_command(self.around.busyhour, &self.around.system_dir, environment, log);
+        let programs = (self.around.busyhour, self.around.dir);
+        let command = check_command(programs, &self.around.system_dir, environment, log);
         check.wait(self.system.as_mut(), within, &command, self.around.stop).map_err(|error| match error {
             TrialError::Failed(reason) => TrialError::Failed(format!("{reason}{}", self.tail(SYSTEM_LOG))),
             TrialError::Stopped => TrialError::Stopped,
         })
     }
 
+    /// The command, started in the network namespace of the trial if there is one.
+    fn in_namespace(&self, words: Vec<OsString>) -> Vec<OsString> {
+        let namespace = self.controls.iter().find_map(|control| match &control.action {
+            ControlAction::Network { namespace, .. } => Some(*namespace),
+            ControlAction::Cgroup(_) | ControlAction::Masks(..) => None,
+        });
+        match namespace {
+            Some(name) => {
+                ["ip", "netns", "exec", name].map(OsString::from).into_iter().chain(words).collect()
+            }
+            None => words,
+        }
+    }
+
     fn start_neighbours(&mut self) -> Result<(), TrialError> {
         let setting = self.setting;
         for treatment in &setting.treatments {
             let TreatmentAction::Neighbour(neighbour) = &treatment.action else { continue };
+            let name = treatment.name();
+            let what = format!("the neighbour {name:?}");
+            let log = |number: u32| format!("neighbour-{}-{number}.log", file_name(name));
+            let commands = (1..=neighbour.count).map(|number| KeptCommand {
+                directory: self.around.base_dir,
+                ..self.kept_command(self.neighbour_words(neighbour), &log(number))
+            });
+            let commands: Vec<KeptCommand<'_>> = commands.collect();
+            let started = self.start_controlled(ControlTarget::Neighbour(name), &what, commands)?;
+            let first = self.neighbours.len();
+            self.neighbours.extend(started.into_iter().map(|kept| (name, kept)));
             for number in 1..=neighbour.count {
-                let kept = self.start_neighbour(treatment, neighbour, number)?;
-                self.neighbours.push((treatment.name(), kept));
+                let at = first + number as usize - 1;
+                self.wait_for_neighbour(at, &what, &log(number))?;
             }
         }
         Ok(())
     }
 
-    /// Starts a neighbour, and waits until it works.
-    fn start_neighbour(
-        &self,
-        treatment: &Treatment,
-        neighbour: &Neighbour,
-        number: u32,
-    ) -> Result<Kept, TrialError> {
+    fn neighbour_words(&self, neighbour: &Neighbour) -> Vec<OsString> {
         let workload = workload_name(neighbour.workload);
-        let mut words: Vec<std::ffi::OsString> = vec![self.around.busyhour.into()];
+        let mut words: Vec<OsString> = vec![self.around.busyhour.into()];
         words.extend(["lab", "neighbour", workload].map(Into::into));
-        match workload {
-            "memory" => words.extend(["--size", NEIGHBOUR_MEMORY].map(Into::into)),
-            "disk" => words.extend(["--dir".into(), self.dir.clone().into()]),
-            _ => {}
+        match neighbour.workload {
+            NeighbourWorkload::Memory => {
+                let size = neighbour.size.as_ref().map_or(NEIGHBOUR_MEMORY_BYTES, |size| size.bytes());
+                words.extend(["--size".into(), size.to_string().into()]);
+            }
+            NeighbourWorkload::Disk => words.extend(["--dir".into(), self.dir.clone().into()]),
+            NeighbourWorkload::Stream
+            | NeighbourWorkload::Cpu
+            | NeighbourWorkload::Cache
+            | NeighbourWorkload::Network => {}
         }
         let intensity = format!("{:.0}", neighbour.intensity * 100.0);
         words.extend(["--intensity".into(), intensity.into(), "--for".into(), self.neighbour_time().into()]);
         if let Some(cores) = &neighbour.cores {
             words.extend(["--cores".into(), String::from(cores.clone()).into()]);
         }
-        let log = format!("neighbour-{}-{number}.log", file_name(treatment.name()));
-        let what = format!("the neighbour {:?}", treatment.name());
-        let command = KeptCommand { directory: self.around.base_dir, ..self.kept_command(words, &log) };
-        let mut kept = command.start().map_err(|error| Self::failed_start(&what, &error))?;
+        words
+    }
+
+    /// Waits until a neighbour works.
+    fn wait_for_neighbour(&mut self, at: usize, what: &str, log: &str) -> Result<(), TrialError> {
+        let path = self.dir.join(log);
+        let Some((_, kept)) = self.neighbours.get_mut(at) else { return Ok(()) };
         let deadline = std::time::Instant::now() + NEIGHBOUR_TIMEOUT;
         // Its first line reports that it begins to work.
-        while std::fs::metadata(self.dir.join(&log)).map_or(0, |file| file.len()) == 0 {
+        while std::fs::metadata(&path).map_or(0, |file| file.len()) == 0 {
             if self.around.stop.is_requested() {
                 return Err(TrialError::Stopped);
             }
@@ -316,9 +374,9 @@ impl<'t> ActiveTrial<'t> {
         }
         match kept.wait(POLL_INTERVAL, &StopRequest::default()) {
             Waited::Ended(status) => {
-                Err(TrialError::Failed(format!("{what} ended with {status}{}", self.tail(&log))))
+                Err(TrialError::Failed(format!("{what} ended with {status}{}", self.tail(log))))
             }
-            Waited::TimedOut | Waited::Stopped => Ok(kept),
+            Waited::TimedOut | Waited::Stopped => Ok(()),
         }
     }
 
@@ -332,7 +390,7 @@ impl<'t> ActiveTrial<'t> {
     /// Executes the run, while the system and the neighbours must not end.
     fn run(&mut self) -> Result<Summary, TrialError> {
         let experiment = self.around.experiment;
-        let mut words: Vec<std::ffi::OsString> = vec![self.around.busyhour.into()];
+        let mut words: Vec<OsString> = vec![self.around.busyhour.into()];
         let arguments = run_arguments(experiment, self.setting);
         words.extend(arguments.iter().map(|argument| self.variables.fill(argument).into()));
         words.extend(["--quiet".into(), "--seed".into(), self.trial.arrivals_seed.to_string().into()]);
@@ -344,7 +402,10 @@ impl<'t> ActiveTrial<'t> {
             grace: RUN_GRACE,
             ..self.kept_command(words, RUN_LOG)
         };
-        let mut run = command.start().map_err(|error| Self::failed_start("the run", &error))?;
+        let started = self.start_controlled(ControlTarget::Generator, "the run", vec![command])?;
+        let Some(mut run) = started.into_iter().next() else {
+            return Err(TrialError::Failed("the run was not started".to_owned()));
+        };
         let limit = Duration::from_secs_f64(2.0 * experiment.trials.duration.seconds()) + RUN_MORE;
         let deadline = std::time::Instant::now() + limit;
         let status = loop {
@@ -405,17 +466,34 @@ impl<'t> ActiveTrial<'t> {
         self.stop_system();
         let patterns = &self.around.experiment.collect;
         if !patterns.is_empty() {
-            self.notes.extend(collect(patterns, &self.around.system_dir, &self.dir.join("collected")));
+            self.notes.extend(self.before.collect(
+                patterns,
+                &self.around.system_dir,
+                &self.dir.join("collected"),
+            ));
         }
-        while let Some((name, pair)) = self.applied.pop() {
-            undo_command(self.around, (name, pair), self.trial.id, self.journal)?;
+        let mut reasons = self.machine.undo();
+        let (dir, busyhour) = (self.around.dir, self.around.busyhour);
+        // One failure must not prevent the rest.
+        let mut add = |undone: Result<Result<(), String>, ExecuteError>| {
+            reasons.extend(undone.unwrap_or_else(|error| Err(error.to_string())).err());
+        };
+        while let Some(applied) = self.applied.pop() {
+            add(undo_command(dir, busyhour, &applied, self.journal));
         }
         self.lingering.clear();
         for (file, backup) in std::mem::take(&mut self.patched) {
-            let log = self.dir.join(SYSTEM_LOG);
-            patches::restore(&file, &backup, log, (self.journal, self.trial.id))?;
+            add(patches::restore(&file, &backup, (self.journal, self.trial.id)));
         }
-        Ok(())
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        Err(ExecuteError::NotUndone {
+            trial: self.trial.id.to_string(),
+            reasons: reasons.join("; "),
+            log: self.dir.join(SYSTEM_LOG).display().to_string(),
+            dir: dir.display().to_string(),
+        })
     }
 
     fn stop_system(&mut self) {
@@ -451,46 +529,6 @@ impl<'t> ActiveTrial<'t> {
         let shown = if shown.is_empty() { "empty".to_owned() } else { shown };
         format!("; {log}: {shown}")
     }
-}
-
-/// Undoes a treatment of the kind command.
-pub(crate) fn undo_command(
-    around: &Surroundings<'_>,
-    (name, pair): (&str, &CommandPair),
-    trial: TrialId,
-    journal: &mut JournalFile,
-) -> Result<(), ExecuteError> {
-    let dir = trial_dir(around.dir, trial);
-    std::fs::create_dir_all(&dir).map_err(ExecuteError::file(&dir))?;
-    let log = dir.join(SYSTEM_LOG);
-    let command = KeptCommand {
-        busyhour: around.busyhour,
-        words: words(&pair.undo),
-        environment: around.experiment.system.environment.clone().into_iter().collect(),
-        directory: &around.system_dir,
-        cores: &[],
-        log: log.clone(),
-        grace: COMMAND_GRACE,
-        lingers: false,
-    };
-    // A stop request does not prevent the restoration.
-    let waited = command.start().map(|mut kept| kept.wait(COMMAND_TIMEOUT, &StopRequest::default()));
-    let reason = match waited {
-        Ok(Waited::Ended(status)) if status == SUCCESS => {
-            return journal.write(&JournalLine::Undone { trial, treatment: name.to_owned() });
-        }
-        Ok(Waited::Ended(status)) => format!("its command ended with {status}"),
-        Ok(Waited::TimedOut | Waited::Stopped) => {
-            format!("its command did not end within {} s", COMMAND_TIMEOUT.as_secs())
-        }
-        Err(error) => error.to_string(),
-    };
-    Err(ExecuteError::NotUndone {
-        what: format!("the treatment {name:?}"),
-        trial: trial.to_string(),
-        reason,
-        log: log.display().to_string(),
-    })
 }
 
 /// A name with characters that are safe in file names.

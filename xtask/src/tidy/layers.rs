@@ -255,7 +255,18 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "trials",
         "executes the trials of an experiment: processes, treatments, journal, verdicts",
-        &["analysis", "arrivals", "experiment", "record", "results", "sample", "series"],
+        &[
+            "analysis",
+            "arrivals",
+            "controls",
+            "diagnostic",
+            "experiment",
+            "limits",
+            "record",
+            "results",
+            "sample",
+            "series",
+        ],
     ),
     layered(
         "live",

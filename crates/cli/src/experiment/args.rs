@@ -12,6 +12,7 @@ use super::keep::KeepArgs;
     after_help = "Examples:\n  busyhour experiment list\n  busyhour experiment run web-users --short\n  \
     busyhour experiment run heap.toml --dry-run\n  busyhour experiment run heap.toml\n  \
     busyhour experiment report busyhour-experiments/heap -o heap.html\n  \
+    busyhour experiment restore busyhour-experiments/heap\n  \
     busyhour experiment schema > experiments.schema.json\n\n\
     docs/experiments.md describes the file and the analysis."
 )]
@@ -32,6 +33,8 @@ pub(super) enum ExperimentVerb {
     Confirm(Box<ConfirmArgs>),
     /// Analyse the trials of an experiment.
     Report(ReportArgs),
+    /// Undo what a killed experiment left on this machine.
+    Restore(RestoreArgs),
     /// Print the JSON schema of the file of an experiment.
     Schema,
     /// Start a command, and end it with all of its descendants when standard input is closed.
@@ -104,6 +107,23 @@ pub(super) struct ReportArgs {
     pub(super) dir: PathBuf,
     #[command(flatten)]
     pub(super) shown: ShownArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "An experiment undoes everything at the end of each trial, also on Ctrl-C. After `kill -9`, or if an `undo` command failed, the \
+    journals in DIR contain what was not undone. This verb ends the processes of the experiment, and undoes controls (control groups, cache masks, \
+    network namespaces), treatments and changes of files, the last one first. Run again, it has no effect. `busyhour experiment run` does the same \
+    before its first trial.\n\n\
+    Examples:\n  busyhour experiment restore busyhour-experiments/heap\n  \
+    sudo busyhour experiment restore busyhour-experiments/confined\n\n\
+    Exit codes:\n  0  nothing is left to undo\n  1  something could not be undone; it is named\n  2  the command line is wrong\n  \
+    3  the directory contains no experiment, or the experiment still runs"
+)]
+pub(super) struct RestoreArgs {
+    /// Directory of the experiment.
+    #[arg(value_name = "DIR")]
+    pub(super) dir: PathBuf,
 }
 
 /// How the result is shown.

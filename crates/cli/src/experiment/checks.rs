@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_experiment::Case;
-use busyhour_trials::{CaseSetting, UnavailableControl, example_arguments, unavailable_controls};
+use busyhour_trials::{CaseSetting, CheckedControls, check_controls, example_arguments};
 use clap::{Args as _, FromArgMatches as _};
 
 use super::file::LoadedExperiment;
@@ -17,9 +17,9 @@ const HAS_NEIGHBOURS: bool = cfg!(all(feature = "demo", target_os = "linux"));
 /// The options that the experiment itself gives to each run.
 const OWN: [&str; 4] = ["--seed", "1", "--dir", "trial"];
 
-/// The controls that cannot be had.
-pub(super) fn controls(loaded: &LoadedExperiment) -> Vec<UnavailableControl> {
-    unavailable_controls(&loaded.experiment, HAS_NEIGHBOURS)
+/// Checks the controls without changing anything.
+pub(super) fn controls(loaded: &LoadedExperiment) -> CheckedControls {
+    check_controls(&loaded.experiment, HAS_NEIGHBOURS)
 }
 
 /// Checks the command line of the run for each level. Returns all errors. The working directory must be that of the file.

@@ -25,6 +25,9 @@ pub(super) struct KeepArgs {
     /// Descendants may outlive the command.
     #[arg(long)]
     lingers: bool,
+    /// The command starts only when the byte `g` is on standard input.
+    #[arg(long)]
+    waits: bool,
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -36,6 +39,7 @@ pub(super) fn main(args: &KeepArgs) -> Exit {
         log: args.log.clone(),
         grace: Duration::from_millis(args.grace_ms),
         lingers: args.lingers,
+        waits: args.waits,
         command: args.command.clone(),
     };
     // The experiment may have ended, so that nobody reads the reports.

@@ -32,7 +32,7 @@ fn run(args: &RunArgs) -> Result<Exit, Exit> {
     let mut loaded = load(&file, &selection)?;
     let base_dir = loaded.base_dir.clone();
     if args.skip_unavailable {
-        let unavailable = checks::controls(&loaded);
+        let unavailable = checks::controls(&loaded).unavailable;
         let names: Vec<&str> =
             unavailable.iter().filter_map(|control| control.treatment.as_deref()).collect();
         selection.left_out = levels_with(&loaded.experiment, &names);
@@ -46,7 +46,9 @@ fn run(args: &RunArgs) -> Result<Exit, Exit> {
         .map_err(|error| complain(Exit::Internal, &format!("{}: {error}", base_dir.display())))?;
     let errors = checks::errors(&loaded);
     errors.iter().for_each(|error| say(&format!("error: {}: {error}", loaded.name)));
-    let unavailable = checks::controls(&loaded);
+    let checked = checks::controls(&loaded);
+    checked.notes.iter().for_each(|text| say(&format!("note: {text}")));
+    let unavailable = checked.unavailable;
     for control in &unavailable {
         say(&format!("error: {}: {} is not available: {}", loaded.name, control.name, control.reason));
     }
