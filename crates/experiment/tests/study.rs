@@ -131,6 +131,29 @@ fn a_drift_is_an_effect_with_sequential_order_only() {
 }
 
 #[test]
+fn the_mirrored_order_finds_effects_and_claims_none() {
+    let mut wrong = Vec::new();
+    let drifts = [Drift::None, Drift::Ramp(0.1), Drift::Ramp(0.3)];
+    for (sd, drift) in drifts.iter().flat_map(|drift| [(0.01, *drift), (0.03, *drift)]) {
+        for blocks in [3, 4, 6, 10] {
+            let noise = Noise::Normal(sd);
+            let of = |order, slower| claimed(Simulated { noise, drift, order, blocks }, slower, slower > 1.0);
+            let orders = [TrialOrder::Interleaved, TrialOrder::Mirrored];
+            let [found, found_mirrored] = orders.map(|order| of(order, 1.1));
+            let without = of(TrialOrder::Mirrored, 1.0);
+            let name = format!("{} | {:.0} % | {blocks}", drift.name(), 100.0 * sd);
+            let (found, shown) = (percent(found), percent(found_mirrored));
+            print(&format!("| {name} | {found} | {shown} | {} |", percent(without)));
+            wrong.extend(above(&name, without, ERROR));
+            if sd < 0.03 && blocks >= 6 || matches!(drift, Drift::None) && blocks >= 10 {
+                wrong.extend(below(&name, found_mirrored, 0.95));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn factorial_designs_claim_no_effect_without_one_and_rank_factors() {
     let mut wrong = Vec::new();
     for noise in [Noise::Normal(0.03), Noise::HeavyTailed(0.03)] {
