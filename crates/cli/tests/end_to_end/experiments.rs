@@ -10,13 +10,13 @@ use crate::program::{Room, Running, wait_for};
 use crate::servers::Server;
 
 /// A system that responds after `$DELAY`, and writes its process ID to a file.
-fn probe(port: u16) -> String {
+pub(crate) fn probe(port: u16) -> String {
     let busyhour = env!("CARGO_BIN_EXE_busyhour");
     format!("echo $$ >> pids; exec {busyhour} lab server probe --port {port} --delay $DELAY")
 }
 
 /// An experiment with two delays. `more` is appended to the file.
-fn experiment(start: &str, port: u16, trials: &str, more: &str) -> String {
+pub(crate) fn experiment(start: &str, port: u16, trials: &str, more: &str) -> String {
     format!(
         "version = 1\nresponses = [\"p95\", \"errors\"]\n\
          [system]\nstart = '''{start}'''\nready = \"http://127.0.0.1:{port}/\"\n\
@@ -29,19 +29,19 @@ fn experiment(start: &str, port: u16, trials: &str, more: &str) -> String {
 }
 
 /// The lines of the journal.
-fn journal(room: &Room) -> Vec<Value> {
+pub(crate) fn journal(room: &Room) -> Vec<Value> {
     room.read("out/journal.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The trials that ended with an outcome.
-fn trials(room: &Room, outcome: &str) -> Vec<String> {
+pub(crate) fn trials(room: &Room, outcome: &str) -> Vec<String> {
     let lines = journal(room);
     let ended = lines.iter().filter(|line| line["event"] == "ended" && line["outcome"] == outcome);
     ended.map(|line| line["trial"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Waits until all processes whose IDs are in the file `pids` have ended, and returns their number.
-fn wait_for_pids(room: &Path) -> usize {
+pub(crate) fn wait_for_pids(room: &Path) -> usize {
     let text = std::fs::read_to_string(room.join("pids")).unwrap_or_default();
     let pids: Vec<&str> = text.split_whitespace().collect();
     for pid in &pids {
@@ -53,10 +53,10 @@ fn wait_for_pids(room: &Path) -> usize {
     pids.len()
 }
 
-const RUN: [&str; 5] = ["experiment", "run", "delay.toml", "--dir", "out"];
+pub(crate) const RUN: [&str; 5] = ["experiment", "run", "delay.toml", "--dir", "out"];
 
 /// Waits until the run of a trial has begun.
-fn wait_for_load(room: &Room, trial: &str) {
+pub(crate) fn wait_for_load(room: &Room, trial: &str) {
     let path = room.path().join(format!("out/trials/{trial}/run.json"));
     wait_for("the run has begun", || path.exists().then_some(()));
 }

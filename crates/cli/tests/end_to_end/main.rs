@@ -17,6 +17,8 @@ mod demo;
 mod docs;
 mod exit_codes;
 #[cfg(target_os = "linux")]
+mod experiment_controls;
+#[cfg(target_os = "linux")]
 mod experiments;
 #[cfg(target_os = "linux")]
 mod experiments_shipped;
