@@ -66,11 +66,17 @@ pub(crate) fn check(control: &PlannedControl<'_>) -> Result<Vec<String>, String>
     let system = LinuxSystem::new();
     // The processes of a trial do not exist yet. They begin in the groups of this one.
     let stand_in = [std::process::id()];
-    let built = machine_controls::build(control, &stand_in, &system).map_err(|error| chain(&error))?;
+    let built = machine_controls::build(control, &stand_in, &system)
+        .map_err(|error| without_prefix(chain(&error)))?;
     match built.control().check(&system) {
         Availability::Available { notes } => Ok(notes),
-        Availability::Unavailable { reason } => Err(reason),
+        Availability::Unavailable { reason } => Err(without_prefix(reason)),
     }
+}
+
+/// The reason without the words that the message about an unavailable control already has.
+fn without_prefix(reason: String) -> String {
+    reason.strip_prefix("not available: ").map_or(reason.clone(), str::to_owned)
 }
 
 /// Whether controls of an experiment may not be undone.
