@@ -277,7 +277,7 @@ fn treatments(args: &ConfirmArgs) -> Vec<Value> {
 /// The length of a trial: that of the run, at most a minute.
 fn length(args: &ConfirmArgs, manifest: &Manifest) -> String {
     let measured_s = manifest.outcome.as_ref().map_or(LENGTH_S, |outcome| outcome.duration_ns as f64 / 1e9);
-    args.length.clone().unwrap_or_else(|| format!("{:.0}s", measured_s.min(LENGTH_S).max(1.0).floor()))
+    args.length.clone().unwrap_or_else(|| format!("{:.0}s", measured_s.clamp(1.0, LENGTH_S).floor()))
 }
 
 /// The load of the run: its plan or URL, and the options of its command line that determine the load.
