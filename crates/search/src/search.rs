@@ -123,6 +123,14 @@ impl Search {
         report(&self.history, self.end.filter(|_| self.is_finished))
     }
 
+    /// The probability that a trial of full length passes, at each of the loads: the mean over all possible pass curves.
+    #[must_use]
+    pub fn pass_probabilities(&self, loads: &[f64]) -> Vec<f64> {
+        let posterior = Posterior::new(&self.history.prior(), &self.history.observations());
+        let at = |load: &f64| posterior.mean(|curve| curve.pass_probability(load.ln(), 1.0));
+        loads.iter().map(at).collect()
+    }
+
     fn next_trial(&mut self) -> Option<NextTrial> {
         match self.after_voids() {
             AfterVoids::Repeat(trial) => return Some(trial),
