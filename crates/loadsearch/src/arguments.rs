@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use busyhour_search::{LoadKind, NextTrial, Overload};
+use busyhour_search::{LoadKind, NextTrial, Overload, TrialPurpose};
 
 use crate::plan::{LoadSearchPlan, LoadTarget};
 
@@ -47,6 +47,18 @@ pub(crate) fn trial_runs(plan: &LoadSearchPlan, trial: &NextTrial, number: u32) 
     }
 }
 
+/// The arguments of `busyhour` for the run of a trial with the lowest load, to check the options.
+#[must_use]
+pub fn lowest_run_arguments(plan: &LoadSearchPlan) -> Vec<OsString> {
+    let trial = NextTrial {
+        load: plan.lowest,
+        seconds: plan.full_s.ceil(),
+        overload: None,
+        purpose: TrialPurpose::Search,
+    };
+    trial_runs(plan, &trial, 0).judged
+}
+
 /// Options for a number of users and a length.
 fn users(plan: &LoadSearchPlan, users: f64, length_s: f64) -> Vec<String> {
     let (users, length) = (number_text(users.round()), number_text(length_s));
@@ -82,8 +94,6 @@ fn number_text(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_search::TrialPurpose;
-
     use super::*;
     use crate::plan::tests::plan;
 

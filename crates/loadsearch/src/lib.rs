@@ -22,6 +22,7 @@ mod report;
 mod resource;
 mod trial;
 
+pub use arguments::lowest_run_arguments;
 pub use error::LoadSearchError;
 pub use execute::{BeginningTrial, LoadSearchEnd, LoadSearchObserver, LoadSearchRequest, execute_search};
 pub use journal::SEARCH_JOURNAL_FILE_NAME;
