@@ -79,7 +79,8 @@ fn a_search_finds_a_sharp_limit_and_continues_after_a_kill() {
         return;
     }
     let ended = ended.expect(0);
-    ended.prints(&["The largest load is ", "The threshold that binds is `errors < 5%`", "from above"]);
+    let ended =
+        ended.prints(&["The largest load is ", "The threshold that binds is `errors < 5%`", "from above"]);
     let load = search["largest_load"]["load"].as_f64().unwrap();
     assert!((5.0..=8.0).contains(&load), "{load}\n{}", ended.all());
     assert!(room.read("found.html").contains("<polyline"));
@@ -116,12 +117,24 @@ fn wrong_arguments_are_explained() {
         (format!("{url} | --rate | 9 | --threshold | p95 < 1s"), "expected A..B, such as 10..500"),
         (format!("{url} | --rate | 1..9 | --users | 1..9 | --threshold | p95 < 1s"), "cannot be used with"),
         (format!("{url} | --rate | 1..9 | --threshold | p95 < 1q"), "p95 < 1q"),
-        (format!("{url} | --rate | 1..9 | --threshold | p95 < 1s | --budget | 10s"), "at least twice --trial"),
-        (format!("{url} | --rate | 1..9 | --threshold | p95 < 1s | --trial-min | 40s"), "--trial-min from 500ms"),
+        (
+            format!("{url} | --rate | 1..9 | --threshold | p95 < 1s | --budget | 10s"),
+            "at least twice --trial",
+        ),
+        (
+            format!("{url} | --rate | 1..9 | --threshold | p95 < 1s | --trial-min | 40s"),
+            "--trial-min from 500ms",
+        ),
         (format!("{url} | --rate | 1..9 | --threshold | p95 < 1s | --precision | 90%"), "from 0.001 to 0.5"),
         (format!("{url} | --rate | 1..9 | --threshold | p95 < 1s | --run-option=--no-such"), "--no-such"),
-        ("capacity | find | no.jmx | --rate | 1..9 | --threshold | p95 < 1s".to_owned(), "cannot read the plan no.jmx"),
-        ("capacity | find | --url | shop | --rate | 1..9 | --threshold | p95 < 1s".to_owned(), "begins with http://"),
+        (
+            "capacity | find | no.jmx | --rate | 1..9 | --threshold | p95 < 1s".to_owned(),
+            "cannot read the plan no.jmx",
+        ),
+        (
+            "capacity | find | --url | shop | --rate | 1..9 | --threshold | p95 < 1s".to_owned(),
+            "begins with http://",
+        ),
     ] {
         find(&line).expect(2).reports(&[message]);
     }
@@ -135,7 +148,8 @@ fn a_plan_that_ignores_the_properties_is_refused() {
     let server = Server::quick();
     let fixed = plan(&group("3", "5", &get("home", "/")));
     room.file("fixed.jmx", fixed.replace("${__P(PORT)}", &server.port().to_string()));
-    let line = "capacity find fixed.jmx --users 7..40 --budget 60s --trial 1s --observe none --dir out --threshold";
+    let line =
+        "capacity find fixed.jmx --users 7..40 --budget 60s --trial 1s --observe none --dir out --threshold";
     let ended = room.run(line.split_whitespace().chain(["p50 < 2s"])).expect(1);
     ended.reports(&["3 trials in succession failed", "instead of"]);
 }
