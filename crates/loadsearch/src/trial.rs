@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn the_threshold_that_failed_by_the_most_is_named() {
         let passed = threshold("errors < 1%", false, Some(-1.0));
-        assert_eq!(outcome_of(&[passed.clone()]), TrialOutcome::Passed);
+        assert_eq!(outcome_of(std::slice::from_ref(&passed)), TrialOutcome::Passed);
         let failed = [passed, threshold("p95 < 1s", true, Some(0.1)), threshold("p99 < 1s", true, Some(0.4))];
         let TrialOutcome::Failed { threshold, margin } = outcome_of(&failed) else { unreachable!() };
         assert_eq!((threshold.as_str(), margin), ("p99 < 1s", Some(0.4)));

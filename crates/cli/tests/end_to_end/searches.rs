@@ -31,7 +31,7 @@ fn limited() -> Server {
 
 fn arguments(server: &Server) -> Vec<String> {
     let url = format!("http://127.0.0.1:{}/", server.port());
-    let line = "--users 1..40 --precision 15% --budget 60s --trial 2s --trial-min 1s --confirmations 2 --from-above 2 \
+    let line = "--users 1..40 --precision 15% --budget 30s --trial 1s --trial-min 1s --confirmations 2 --from-above 2 \
                 --observe none --dir out";
     let mut words: Vec<String> = ["capacity", "find", "--url", &url].map(str::to_owned).to_vec();
     words.extend(line.split_whitespace().map(str::to_owned));
