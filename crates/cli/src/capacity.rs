@@ -29,7 +29,7 @@ use crate::exit::{Exit, print};
     busyhour capacity solve model.toml\n  \
     busyhour capacity verify model.toml runs/users-160\n  \
     busyhour capacity plan --rate 20/s --response 50ms\n  \
-    busyhour capacity find --url http://localhost:8080/ --rate 10..500 --threshold 'p95 < 200ms'"
+    busyhour capacity find shop.jmx --users 10..2000 --threshold 'p95 < 1s'"
 )]
 pub(crate) struct CapacityArgs {
     #[command(subcommand)]

@@ -182,7 +182,8 @@ impl Search {
             return Err(SearchEnd::TooManyTrials);
         }
         let half_pass = posterior.half_pass.median.exp();
-        let plan = planned(history, history.possible(half_pass));
+        // Confirmation runs are at the lower end of the answer, where a quantile needs longer trials than at the half-pass load.
+        let plan = planned(history, history.possible(posterior.answer.low.exp()));
         let remaining = history.remaining_seconds() - plan.seconds;
         let affordable = |trial: NextTrial| within(history, trial, remaining).ok_or(SearchEnd::BudgetSpent);
         match contradiction(history, posterior) {

@@ -24,9 +24,10 @@ const DIRECTORY: &str = "busyhour-searches";
     requests, and at least --trial-min and --trial. docs/largest-load.md describes the method.\n\n\
     A plan with --users gets the number of users and the length in seconds as the properties `users` and `duration`, for example \
     ${__P(users)} in its thread group. With --rate, its thread groups are started by arrivals.\n\n\
-    Examples:\n  busyhour capacity find --url http://localhost:8080/ --rate 10..500 --threshold 'p95 < 200ms'\n  \
-    busyhour capacity find shop.jmx --users 10..2000 --threshold 'p95 of checkout < 800ms' --threshold 'errors < 1%' --budget 1h\n  \
-    busyhour capacity find shop.jmx --rate 5/s..200/s --threshold 'p99 < 1s' --observe os,jvm:8080 -o largest.html\n\n\
+    Examples:\n  busyhour capacity find shop.jmx --users 10..2000 --threshold 'p95 < 1s'\n  \
+    busyhour capacity find shop.jmx --rate 5..200 --threshold 'p99 < 1s' --budget 1h\n  \
+    busyhour capacity find --url http://shop/ --rate 10..500 --threshold 'p95 < 1s'\n  \
+    busyhour capacity find shop.jmx --rate 5..99 --thresholds slo.toml -o find.html\n\n\
     Exit codes:\n  0  the search has ended with a load\n  1  the program or the system failed, or trials failed in succession\n  \
     2  the command line is wrong\n  3  the plan was refused, or the directory contains another search\n  \
     4  the search was stopped; run it again to continue\n  6  no load of the range keeps the thresholds, or higher loads pass more often"
