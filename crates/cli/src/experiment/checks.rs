@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use busyhour_arrivals::ArrivalProcess;
+use busyhour_experiment::Case;
+use busyhour_trials::{CaseSetting, UnavailableControl, example_arguments, unavailable_controls};
+
 use super::file::LoadedExperiment;
 use crate::command_error::CommandError;
 use crate::run_check;
-use busyhour_arrivals::ArrivalProcess;
-use busyhour_experiment::Case;
-use busyhour_trials::{CaseSetting, UnavailableControl, run_arguments, unavailable_controls};
 
 /// Whether this program contains neighbours.
 const HAS_NEIGHBOURS: bool = cfg!(all(feature = "demo", target_os = "linux"));
@@ -72,7 +73,7 @@ fn check_length(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<
 
 /// Parses the command line of the run.
 fn check_run(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<(), CommandError> {
-    let arguments = run_arguments(&loaded.experiment, setting);
+    let arguments = example_arguments(&loaded.experiment, setting);
     let words = arguments.into_iter().chain(OWN.map(str::to_owned));
     run_check::check(words.map(Into::into))
 }
