@@ -1,11 +1,10 @@
 //! Executes a search, and continues an interrupted one.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_search::{
-    Evidence, FinishedTrial, GuessFacts, NextTrial, Search, SearchEnd, SearchReport, SearchStep, TrialRecord,
+    Evidence, GuessFacts, NextTrial, Search, SearchEnd, SearchReport, SearchStep, TrialRecord,
 };
 use busyhour_trials::{ExecuteError, LineFile, StopRequest};
 
@@ -44,8 +43,6 @@ pub struct BeginningTrial {
 pub trait LoadSearchObserver {
     /// A trial begins. `left_s` is the time under load that the budget still allows, `so_far` the answer so far.
     fn begun(&mut self, begun: &BeginningTrial, left_s: f64, so_far: Option<&SearchReport>);
-    /// The trial runs for this time.
-    fn running(&mut self, begun: &BeginningTrial, elapsed: Duration);
     /// The trial ended.
     fn ended(&mut self, record: &TrialRecord);
     /// The trial could not be executed, and is repeated.
@@ -186,8 +183,7 @@ impl Execution<'_> {
                 return Ok(LoadSearchEnd::Stopped);
             }
             let Some(record) = self.content.records.last() else { continue };
-            let finished = FinishedTrial { trial, outcome: record.outcome.clone() };
-            search.report(finished.trial.load, finished.outcome)?;
+            search.report(trial.load, record.outcome.clone())?;
         }
     }
 
@@ -217,7 +213,7 @@ impl Execution<'_> {
                 number,
                 dir: self.request.dir.join(&dir),
             };
-            let end = order.execute(stop, &mut |elapsed| observer.running(&begun, elapsed));
+            let end = order.execute(stop);
             match end {
                 TrialEnd::Stopped => return Ok(false),
                 TrialEnd::Failed(reason) => {

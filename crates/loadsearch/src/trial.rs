@@ -1,7 +1,6 @@
 //! One trial: executes its runs, and judges them.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, ThresholdResult};
@@ -48,8 +47,8 @@ pub(crate) struct TrialOrder<'t> {
 }
 
 impl TrialOrder<'_> {
-    /// Executes the trial. `poll` is called at short intervals with the time since its start.
-    pub(crate) fn execute(&self, stop: &StopRequest, poll: &mut dyn FnMut(Duration)) -> TrialEnd {
+    /// Executes the trial.
+    pub(crate) fn execute(&self, stop: &StopRequest) -> TrialEnd {
         let runs = trial_runs(self.plan, &self.trial, self.number);
         let length_s = self.trial.load_seconds();
         let failed = |error: std::io::Error| TrialEnd::Failed(format!("the run cannot be started: {error}"));
@@ -70,8 +69,8 @@ impl TrialOrder<'_> {
             Ok(active) => active,
             Err(error) => return failed(error),
         };
-        let ended = judged.wait(stop, poll);
-        let overload = overload.map(|active| active.wait(stop, &mut |_| {}));
+        let ended = judged.wait(stop);
+        let overload = overload.map(|active| active.wait(stop));
         match (ended, overload) {
             (RunProcessEnd::Stopped, _) | (_, Some(RunProcessEnd::Stopped)) => TrialEnd::Stopped,
             (RunProcessEnd::Failed(reason), _) | (_, Some(RunProcessEnd::Failed(reason))) => {

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use busyhour_analysis::Summary;
 use busyhour_record::RunDir;
 
-use crate::process::{Kept, KeptCommand, POLL_INTERVAL, SUCCESS, Waited};
+use crate::process::{Kept, KeptCommand, SUCCESS, Waited};
 use crate::stop::StopRequest;
 
 /// Time between SIGTERM and SIGKILL for the run. It finishes its samples, and writes its files.
@@ -85,28 +85,19 @@ impl<'r> RunProcess<'r> {
 }
 
 impl ActiveRun<'_> {
-    /// Waits for the end of the run. `poll` is called at short intervals with the time since the start of the wait.
-    pub fn wait(mut self, stop: &StopRequest, poll: &mut dyn FnMut(Duration)) -> RunProcessEnd {
-        let start = Instant::now();
+    /// Waits for the end of the run.
+    #[must_use]
+    pub fn wait(mut self, stop: &StopRequest) -> RunProcessEnd {
         let limit = run_limit(self.run.length_s);
-        let status = loop {
-            poll(start.elapsed());
-            match self.kept.wait(POLL_INTERVAL, stop) {
-                Waited::Ended(status) => break status,
-                Waited::Stopped => {
-                    self.kept.end();
-                    return RunProcessEnd::Stopped;
-                }
-                Waited::TimedOut if start.elapsed() >= limit => {
-                    return RunProcessEnd::Failed(format!(
-                        "the run did not end within {} s",
-                        limit.as_secs()
-                    ));
-                }
-                Waited::TimedOut => {}
+        let waited = self.kept.wait(limit, stop);
+        self.kept.end();
+        let status = match waited {
+            Waited::Ended(status) => status,
+            Waited::Stopped => return RunProcessEnd::Stopped,
+            Waited::TimedOut => {
+                return RunProcessEnd::Failed(format!("the run did not end within {} s", limit.as_secs()));
             }
         };
-        self.kept.end();
         match run_summary(self.run.dir, &status) {
             Ok(summary) => RunProcessEnd::Ended(Box::new(summary)),
             Err(reason) => RunProcessEnd::Failed(reason),

@@ -25,9 +25,9 @@ const DIRECTORY: &str = "busyhour-searches";
     A plan with --users gets the number of users and the length in seconds as the properties `users` and `duration`, for example \
     ${__P(users)} in its thread group. With --rate, its thread groups are started by arrivals.\n\n\
     Examples:\n  busyhour capacity find shop.jmx --users 10..2000 --threshold 'p95 < 1s'\n  \
-    busyhour capacity find shop.jmx --rate 5..200 --threshold 'p99 < 1s' --budget 1h\n  \
-    busyhour capacity find --url http://shop/ --rate 10..500 --threshold 'p95 < 1s'\n  \
-    busyhour capacity find shop.jmx --rate 5..99 --thresholds slo.toml -o find.html\n\n\
+    busyhour capacity find shop.jmx --rate 5..99 --threshold 'p99 < 1s'\n  \
+    busyhour capacity find --url http://a/ --rate 5..99 --threshold 'p95 < 1s'\n  \
+    busyhour capacity find shop.jmx --rate 5..99 --thresholds slo.toml --json\n\n\
     Exit codes:\n  0  the search has ended with a load\n  1  the program or the system failed, or trials failed in succession\n  \
     2  the command line is wrong\n  3  the plan was refused, or the directory contains another search\n  \
     4  the search was stopped; run it again to continue\n  6  no load of the range keeps the thresholds, or higher loads pass more often"

@@ -1,7 +1,5 @@
 //! The progress of a search, as lines on standard error.
 
-use std::time::Duration;
-
 use busyhour_loadsearch::{BeginningTrial, LoadSearchObserver};
 use busyhour_report::load_text;
 use busyhour_report::numbers::duration;
@@ -40,8 +38,6 @@ impl LoadSearchObserver for FindProgress {
             duration(left_s.max(0.0))
         ));
     }
-
-    fn running(&mut self, _: &BeginningTrial, _: Duration) {}
 
     fn ended(&mut self, record: &TrialRecord) {
         let observed = |failed_only: bool| {

@@ -139,7 +139,7 @@ fn wrong_arguments_are_explained() {
         find(&line).expect(2).reports(&[message]);
     }
     let help = room.run_line("capacity find --help").expect(0);
-    help.prints(&["Examples:", "--rate 10..500", "Exit codes:"]);
+    help.prints(&["Examples:", "--rate 5..99", "Exit codes:"]);
 }
 
 #[test]
