@@ -1,6 +1,9 @@
-//! `busyhour capacity`: fits, solves, simulates, varies and verifies capacity models, and plans loads.
+//! `busyhour capacity`: fits, solves, simulates, varies and verifies capacity models, plans loads, and finds the largest one.
 
 mod convert;
+mod find;
+mod find_args;
+mod find_progress;
 mod fit;
 mod measurements;
 mod model_input;
@@ -25,7 +28,8 @@ use crate::exit::{Exit, print};
     busyhour capacity what-if model.toml --vary class.users.users=10..99:10\n  \
     busyhour capacity solve model.toml\n  \
     busyhour capacity verify model.toml runs/users-160\n  \
-    busyhour capacity plan --rate 20/s --response 50ms"
+    busyhour capacity plan --rate 20/s --response 50ms\n  \
+    busyhour capacity find shop.jmx --users 10..2000 --threshold 'p95 < 1s'"
 )]
 pub(crate) struct CapacityArgs {
     #[command(subcommand)]
@@ -50,6 +54,8 @@ enum CapacityVerb {
     Users(UsersArgs),
     /// Find numbers of users and think times for a request rate.
     Plan(PlanArgs),
+    /// Find the largest load that keeps the thresholds, by trials.
+    Find(find_args::FindArgs),
 }
 
 /// The verbs of `busyhour model`, the old name of `busyhour capacity`.
@@ -87,6 +93,7 @@ pub(crate) fn main(args: &CapacityArgs) -> Exit {
         CapacityVerb::Convert(args) => convert::main(args),
         CapacityVerb::Users(args) => users::main(args),
         CapacityVerb::Plan(args) => plan::main(args),
+        CapacityVerb::Find(args) => find::main(args),
     }
 }
 

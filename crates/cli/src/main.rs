@@ -49,6 +49,7 @@ mod report;
 mod results_args;
 mod results_options;
 mod run;
+mod run_check;
 mod run_command;
 mod run_paths;
 mod send_urls;

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use busyhour_launch::{Command, CommandHandler as _, CommandSource, RunControl};
 use busyhour_program::run::Stop;
+use busyhour_trials::StopRequest;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, say};
 use crate::terminal_view;
 
 /// Time after a stop request at which the process ends if the run has not started yet.
@@ -74,6 +75,23 @@ fn act_on(signal: Signal, control: &RunControl, send: &UnboundedSender<ProgressR
     };
     // An interrupt is never refused.
     let _ = control.execute(Command::Interrupt, source);
+}
+
+/// Handles signals while trials are executed: the first one prints `message` and requests the stop; the second one ends the process, and
+/// the keepers end all others.
+pub(crate) fn stop_on_signals(stop: StopRequest, message: &'static str) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut signals = runtime.block_on(async { Signals::new() })?;
+    let listen = async move {
+        signals.next_stop().await;
+        stop.request();
+        say(&format!("{message}; a second signal ends the program at once"));
+        signals.next_stop().await;
+        #[allow(clippy::exit, reason = "the main thread waits for processes")]
+        std::process::exit(Exit::Stopped as i32)
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(listen))?;
+    Ok(())
 }
 
 /// The meaning of a signal.

@@ -39,7 +39,7 @@ pub fn experiment_text(report: &ExperimentReport, look: Look) -> String {
 }
 
 /// Appends a table with aligned columns.
-fn table(out: &mut String, table: &ExperimentTable, look: Look) {
+pub(crate) fn table(out: &mut String, table: &ExperimentTable, look: Look) {
     let heads = table.columns.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = std::iter::once(&heads)
         .chain(&table.rows)

@@ -68,8 +68,12 @@ pub(crate) fn contradiction(history: &History, posterior: &Posterior) -> Checked
     };
     let surprises = [(failed, 1.0 - pass_probability(failed)), (passed, pass_probability(passed))];
     let trials_at = |load: f64| history.judged().filter(|(finished, _)| finished.trial.load == load).count();
+    // At a low load, a quantile needs a trial that could take the whole budget, so that its length is that at the half-pass load.
+    let length = &history.settings.length;
+    let seconds = length.full_seconds_at(history.possible(posterior.half_pass.median.exp()));
     let repeat = |finished: &FinishedTrial| {
-        Checked::Repeat(history.trial(finished.trial.load, 1.0, TrialPurpose::Check))
+        let share = (seconds / length.full_seconds_at(finished.trial.load)).min(1.0);
+        Checked::Repeat(history.trial(finished.trial.load, share, TrialPurpose::Check))
     };
     let is_new = |(finished, p): &&(&FinishedTrial, f64)| {
         *p < SURPRISING && trials_at(finished.trial.load) < TRIALS_AT_SURPRISE

@@ -29,6 +29,7 @@
 
 mod answer;
 mod checks;
+mod document;
 mod end;
 mod from_above;
 mod history;
@@ -42,6 +43,10 @@ mod trial;
 mod trial_length;
 
 pub use answer::{CurveShape, CurveWidth, FailedThreshold, LargestLoad, LoadInterval, NoLoad, SearchReport};
+pub use document::{
+    Evidence, GuessFacts, Knee, LARGEST_LOAD_VERSION, LargestLoadReport, LimitingResource, PassPoint,
+    TrialMeasures, TrialRecord, TrialThreshold,
+};
 pub use end::SearchEnd;
 pub use repeats::{Confirmation, Hysteresis};
 pub use search::{ReportError, Search, TRIALS_MAX};

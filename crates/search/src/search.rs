@@ -123,6 +123,14 @@ impl Search {
         report(&self.history, self.end.filter(|_| self.is_finished))
     }
 
+    /// The probability that a trial of full length passes, at each of the loads: the mean over all possible pass curves.
+    #[must_use]
+    pub fn pass_probabilities(&self, loads: &[f64]) -> Vec<f64> {
+        let posterior = Posterior::new(&self.history.prior(), &self.history.observations());
+        let at = |load: &f64| posterior.mean(|curve| curve.pass_probability(load.ln(), 1.0));
+        loads.iter().map(at).collect()
+    }
+
     fn next_trial(&mut self) -> Option<NextTrial> {
         match self.after_voids() {
             AfterVoids::Repeat(trial) => return Some(trial),
@@ -174,7 +182,8 @@ impl Search {
             return Err(SearchEnd::TooManyTrials);
         }
         let half_pass = posterior.half_pass.median.exp();
-        let plan = planned(history, history.possible(half_pass));
+        // Confirmation runs are at the lower end of the answer, where a quantile needs longer trials than at the half-pass load.
+        let plan = planned(history, history.possible(posterior.answer.low.exp()));
         let remaining = history.remaining_seconds() - plan.seconds;
         let affordable = |trial: NextTrial| within(history, trial, remaining).ok_or(SearchEnd::BudgetSpent);
         match contradiction(history, posterior) {

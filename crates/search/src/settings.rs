@@ -100,6 +100,14 @@ impl SearchSettings {
         }
     }
 
+    /// Checks all values.
+    ///
+    /// # Errors
+    /// A value is out of its limits.
+    pub fn check(self) -> Result<(), SettingsError> {
+        self.checked().map(|_| ())
+    }
+
     /// Checks all values, and rounds the ends of the range to possible loads.
     pub(crate) fn checked(mut self) -> Result<SearchSettings, SettingsError> {
         let is_positive = |value: f64| value.is_finite() && value > 0.0;

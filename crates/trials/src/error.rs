@@ -21,7 +21,7 @@ pub enum ExecuteError {
         source: std::io::Error,
     },
     /// Another process executes the experiment.
-    #[error("{0} is in use by another process that executes the experiment")]
+    #[error("{0} is in use by another process")]
     InUse(String),
     /// The directory belongs to another experiment.
     #[error(

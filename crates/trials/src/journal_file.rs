@@ -1,20 +1,16 @@
 //! The journal on disk: a line of JSON for each step, synchronized to the disk.
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use busyhour_experiment::{Command, Design, Journal, JournalEntry, Quantile, TrialId, TrialOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ExecuteError;
+use crate::line_file::{LineFile, read_lines};
 
 /// The name of the journal in the directory of an experiment.
 pub const JOURNAL_FILE_NAME: &str = "journal.jsonl";
-
-/// Largest length of a journal in bytes.
-const BYTES_MAX: u64 = 1 << 30;
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -183,38 +179,20 @@ impl JournalContent {
     /// # Errors
     /// The file cannot be read, or a line is not valid.
     pub fn read(dir: &Path) -> Result<JournalContent, ExecuteError> {
-        let path = dir.join(JOURNAL_FILE_NAME);
-        let mut file = File::open(&path).map_err(ExecuteError::file(&path))?;
-        Ok(read(&mut file, &path)?.0)
+        read_lines(&dir.join(JOURNAL_FILE_NAME)).map(content_of)
     }
 }
 
-/// Reads the content of a journal, and the length of its complete lines.
-fn read(file: &mut File, path: &Path) -> Result<(JournalContent, u64), ExecuteError> {
-    let mut text = Vec::new();
-    file.take(BYTES_MAX).read_to_end(&mut text).map_err(ExecuteError::file(path))?;
-    let complete = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+/// The content of a journal from its lines.
+fn content_of(lines: Vec<JournalLine>) -> JournalContent {
     let mut content = JournalContent::default();
-    for (at, line) in text[..complete].split(|byte| *byte == b'\n').enumerate() {
-        if line.is_empty() {
-            continue;
-        }
-        let line = serde_json::from_slice(line).map_err(|error| ExecuteError::Journal {
-            path: path.display().to_string(),
-            line: at + 1,
-            reason: error.to_string(),
-        })?;
-        content.add(line);
-    }
-    Ok((content, complete as u64))
+    lines.into_iter().for_each(|line| content.add(line));
+    content
 }
 
 /// The journal, opened and locked for an execution.
 #[derive(Debug)]
-pub(crate) struct JournalFile {
-    file: File,
-    path: PathBuf,
-}
+pub(crate) struct JournalFile(LineFile);
 
 impl JournalFile {
     /// Opens or creates the journal in a directory. An incomplete last line, which a power loss can leave, is removed.
@@ -229,26 +207,13 @@ impl JournalFile {
 
     fn open_with(dir: &Path, creates: bool) -> Result<(JournalFile, JournalContent), ExecuteError> {
         let path = dir.join(JOURNAL_FILE_NAME);
-        let opened = File::options().create(creates).truncate(false).read(true).write(true).open(&path);
-        let mut file = opened.map_err(ExecuteError::file(&path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(ExecuteError::InUse(dir.display().to_string())),
-            Err(TryLockError::Error(source)) => return Err(ExecuteError::file(&path)(source)),
-        }
-        let (content, complete) = read(&mut file, &path)?;
-        let shortened = file.set_len(complete).and_then(|()| file.seek(SeekFrom::End(0)));
-        shortened.map_err(ExecuteError::file(&path))?;
-        Ok((JournalFile { file, path }, content))
+        let (file, lines) = if creates { LineFile::open(&path)? } else { LineFile::open_existing(&path)? };
+        Ok((JournalFile(file), content_of(lines)))
     }
 
     /// Appends a line, and waits until it is on the disk.
     pub(crate) fn write(&mut self, line: &JournalLine) -> Result<(), ExecuteError> {
-        // A line consists of texts and numbers, which can always be serialized.
-        let mut text = serde_json::to_vec(line).unwrap_or_default();
-        text.push(b'\n');
-        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
-        written.map_err(ExecuteError::file(&self.path))
+        self.0.append(line)
     }
 
     /// The outcome of a trial that was cut off.
@@ -267,6 +232,9 @@ impl JournalFile {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]

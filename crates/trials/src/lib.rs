@@ -21,6 +21,7 @@ mod error;
 mod execute;
 mod journal_file;
 mod keeper;
+mod line_file;
 #[cfg(target_os = "linux")]
 mod machine;
 #[cfg(not(target_os = "linux"))]
@@ -35,6 +36,7 @@ mod processes;
 mod read;
 mod ready;
 mod restore;
+mod run_process;
 mod setting;
 mod stop;
 mod trial;
@@ -52,7 +54,10 @@ pub use journal_file::{
     AppliedTreatment, EndedTrial, JOURNAL_FILE_NAME, JournalContent, JournalLine, JournalStart, LeftOut,
 };
 pub use keeper::{KeepError, KeepRequest, keep};
+pub use line_file::{LineFile, read_lines};
 pub use read::{EXPERIMENT_FILE_NAME, read_report};
 pub use restore::{Restored, restore};
+pub use run_process::{ActiveRun, RunProcess, RunProcessEnd};
 pub use setting::{CaseSetting, JAVA_OPTIONS};
 pub use stop::StopRequest;
+pub use verdict::{RunFault, run_faults};

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use busyhour_analysis::Summary;
 use busyhour_experiment::{Experiment, Neighbour, NeighbourWorkload, TreatmentAction, Trial, TrialOutcome};
-use busyhour_record::RunDir;
 
 use crate::arguments::run_arguments;
 use crate::collect::FilesBefore;
@@ -18,6 +17,7 @@ use crate::machine::Machine;
 use crate::patches;
 use crate::process::{Kept, KeptCommand, POLL_INTERVAL, SUCCESS, Waited};
 use crate::ready::{ReadyCheck, check_command};
+use crate::run_process::{RUN_GRACE, RUN_LOG, RUN_MORE, log_tail, run_limit, run_summary};
 use crate::setting::{CaseSetting, words};
 use crate::stop::StopRequest;
 use crate::trial_files::{SYSTEM_LOG, trial_dir};
@@ -28,23 +28,12 @@ use crate::verdict::{failed_thresholds, judge};
 /// Time between SIGTERM and SIGKILL for the system under test.
 const SYSTEM_GRACE: Duration = Duration::from_secs(10);
 
-/// Time between SIGTERM and SIGKILL for the run. It finishes its samples, and writes its files.
-const RUN_GRACE: Duration = Duration::from_secs(15);
 
 /// Time in which a neighbour must start to work.
 const NEIGHBOUR_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Time that a run may take longer than its load.
-const RUN_MORE: Duration = Duration::from_secs(300);
-
 /// Memory that a neighbour of the kind memory allocates without `size`.
 const NEIGHBOUR_MEMORY_BYTES: u64 = 1 << 30;
-
-/// Number of characters of a log that messages show.
-const TAIL_CHARS: usize = 300;
-
-/// The log of the run.
-const RUN_LOG: &str = "generator.log";
 
 /// What trials have in common.
 pub(crate) struct Surroundings<'e> {
@@ -406,7 +395,7 @@ impl<'t> ActiveTrial<'t> {
         let Some(mut run) = started.into_iter().next() else {
             return Err(TrialError::Failed("the run was not started".to_owned()));
         };
-        let limit = Duration::from_secs_f64(2.0 * experiment.trials.duration.seconds()) + RUN_MORE;
+        let limit = run_limit(experiment.trials.duration.seconds());
         let deadline = std::time::Instant::now() + limit;
         let status = loop {
             if let Some(reason) = self.ended_early() {
@@ -431,7 +420,7 @@ impl<'t> ActiveTrial<'t> {
         run.end();
         match self.ended_early() {
             Some(reason) => Err(TrialError::Failed(reason)),
-            None => self.summary(&status),
+            None => run_summary(&self.dir, &status).map_err(TrialError::Failed),
         }
     }
 
@@ -444,19 +433,6 @@ impl<'t> ActiveTrial<'t> {
         self.neighbours.iter_mut().find_map(|(name, kept)| {
             kept.exit().map(|status| format!("the neighbour {name:?} ended during the trial with {status}"))
         })
-    }
-
-    /// The summary of the run, if its exit code allows one. A failed threshold does not invalidate a trial.
-    fn summary(&self, status: &str) -> Result<Summary, TrialError> {
-        if !matches!(status, SUCCESS | "exit code 4" | "exit code 5" | "exit code 6" | "exit code 7") {
-            return Err(TrialError::Failed(format!("the run ended with {status}{}", self.tail(RUN_LOG))));
-        }
-        let path = RunDir::open(&self.dir).summary_path();
-        let unreadable = |error: &dyn std::fmt::Display| {
-            TrialError::Failed(format!("{} cannot be read: {error}", path.display()))
-        };
-        let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&error))?;
-        Summary::from_json(&text).map_err(|error| unreadable(&error))
     }
 
     /// Undoes everything, in the reverse order.
@@ -520,14 +496,7 @@ impl<'t> ActiveTrial<'t> {
 
     /// The end of a log, for a message.
     fn tail(&self, log: &str) -> String {
-        let text = std::fs::read(self.dir.join(log)).unwrap_or_default();
-        let end = &text[text.len().saturating_sub(4 * TAIL_CHARS)..];
-        let end = String::from_utf8_lossy(end);
-        let lines: Vec<&str> = end.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
-        let shown: Vec<&str> = lines.into_iter().rev().collect();
-        let shown: String = shown.join(" | ").chars().take(TAIL_CHARS).collect();
-        let shown = if shown.is_empty() { "empty".to_owned() } else { shown };
-        format!("; {log}: {shown}")
+        log_tail(&self.dir, log)
     }
 }
 

@@ -10,15 +10,55 @@ const LENGTH_SHARE_MIN: f64 = 0.9;
 const LENGTH_SHARE_MAX: f64 = 1.5;
 const LENGTH_MORE_S: f64 = 30.0;
 
+/// A schedule may end with a gap in which fewer arrivals than this are expected: more are missing by chance in 1 of 20,000 runs.
+const GAP_ARRIVALS_MAX: f64 = 10.0;
+
 /// Largest share of arrivals that may be discarded.
 const DROPPED_SHARE_MAX: f64 = 0.01;
 
-/// The outcome of a run that ended by itself, from its summary. `length_s` is the planned time of load.
-pub(crate) fn judge(summary: &Summary, length_s: f64) -> TrialOutcome {
-    if let Some(reason) = wrong_load(summary, length_s) {
-        return TrialOutcome::Failed { reason };
+/// Why a run says nothing about the system under test, each with its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunFault {
+    /// The load is not the planned one, for example because it ended early.
+    WrongLoad(String),
+    /// The planned load was not delivered.
+    NotDelivered(String),
+    /// The generator may have been the bottleneck, without a disturbance of the host.
+    Bottleneck(String),
+    /// The generator or the host was disturbed.
+    Disturbed(String),
+}
+
+impl RunFault {
+    /// The reason.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        match self {
+            RunFault::WrongLoad(reason)
+            | RunFault::NotDelivered(reason)
+            | RunFault::Bottleneck(reason)
+            | RunFault::Disturbed(reason) => reason,
+        }
     }
-    let reasons: Vec<String> = not_delivered(summary).into_iter().chain(disturbed(summary)).collect();
+}
+
+/// The faults of a run that ended by itself, from its summary; empty for a valid run. `length_s` is the planned time of load.
+#[must_use]
+pub fn run_faults(summary: &Summary, length_s: f64) -> Vec<RunFault> {
+    if let Some(reason) = wrong_load(summary, length_s) {
+        return vec![RunFault::WrongLoad(reason)];
+    }
+    let not_delivered = not_delivered(summary).map(RunFault::NotDelivered);
+    not_delivered.into_iter().chain(disturbed(summary)).collect()
+}
+
+/// The outcome of the run of a trial.
+pub(crate) fn judge(summary: &Summary, length_s: f64) -> TrialOutcome {
+    let faults = run_faults(summary, length_s);
+    if let [RunFault::WrongLoad(reason)] = &faults[..] {
+        return TrialOutcome::Failed { reason: reason.clone() };
+    }
+    let reasons: Vec<&str> = faults.iter().map(RunFault::reason).collect();
     match reasons.is_empty() {
         true => TrialOutcome::Finished,
         false => TrialOutcome::Spoiled { reason: reasons.join("; ") },
@@ -33,11 +73,23 @@ fn wrong_load(summary: &Summary, length_s: f64) -> Option<String> {
     if summary.total.samples == 0 {
         return Some("no request ended".to_owned());
     }
-    let is_long = duration_s > LENGTH_SHARE_MAX * length_s && duration_s > length_s + LENGTH_MORE_S;
-    (duration_s < LENGTH_SHARE_MIN * length_s || is_long).then(|| {
+    // A schedule has its length by itself; a run that lasts longer waits for the responses of an overloaded system.
+    let has_schedule = summary.run.arrivals.is_some();
+    let is_long =
+        !has_schedule && duration_s > LENGTH_SHARE_MAX * length_s && duration_s > length_s + LENGTH_MORE_S;
+    let is_short = duration_s < LENGTH_SHARE_MIN * length_s && !ends_with_gap(summary, duration_s, length_s);
+    (is_short || is_long).then(|| {
         format!(
             "the load lasted {duration_s:.1} s instead of {length_s} s; a plan without a schedule must end after ${{__P(duration)}} seconds"
         )
+    })
+}
+
+/// Whether the run may have ended early because the schedule had no more arrivals by chance.
+fn ends_with_gap(summary: &Summary, duration_s: f64, length_s: f64) -> bool {
+    summary.run.arrivals.is_some_and(|counts| {
+        let expected = counts.scheduled as f64 * (1.0 - duration_s / length_s);
+        expected < GAP_ARRIVALS_MAX
     })
 }
 
@@ -67,11 +119,19 @@ fn not_delivered(summary: &Summary) -> Option<String> {
 }
 
 /// Why the generator or the host disturbed the trial.
-fn disturbed(summary: &Summary) -> Option<String> {
+fn disturbed(summary: &Summary) -> Option<RunFault> {
     let mark = generator_mark(summary);
     match mark.state {
         GeneratorState::Unusable | GeneratorState::Doubtful => {
-            Some(format!("generator {}: {}", mark.words, mark.reasons.join("; ")))
+            let reason = format!("generator {}: {}", mark.words, mark.reasons.join("; "));
+            let has =
+                |wanted: fn(&Caveat) -> bool| summary.caveats.iter().any(|reported| wanted(&reported.caveat));
+            let is_busy = has(|caveat| matches!(caveat, Caveat::GeneratorBusy { .. }));
+            let is_host = has(|caveat| matches!(caveat, Caveat::CpuStolen { .. }));
+            Some(match is_busy && !is_host {
+                true => RunFault::Bottleneck(reason),
+                false => RunFault::Disturbed(reason),
+            })
         }
         GeneratorState::WaitedForUsers | GeneratorState::Fine | GeneratorState::Unknown => None,
     }
@@ -137,6 +197,19 @@ mod tests {
     }
 
     #[test]
+    fn a_schedule_may_wait_for_responses() {
+        let mut slow = summary();
+        slow.run.arrivals =
+            Some(ArrivalCounts { scheduled: 100, begun: 100, dropped: 0, ..ArrivalCounts::default() });
+        assert_eq!(judge(&slow, 10.0), TrialOutcome::Finished);
+        assert_eq!(run_faults(&slow, 10.0), []);
+        assert!(matches!(run_faults(&slow, 120.0)[..], [RunFault::WrongLoad(_)]));
+        // The last of few arrivals was long before the end.
+        slow.run.arrivals = Some(ArrivalCounts { scheduled: 8, begun: 8, ..ArrivalCounts::default() });
+        assert_eq!(run_faults(&slow, 120.0), []);
+    }
+
+    #[test]
     fn load_that_was_not_delivered_spoils_the_trial() {
         let mut dropped = summary();
         let counts = ArrivalCounts { scheduled: 1_000, begun: 980, dropped: 20, ..ArrivalCounts::default() };
@@ -162,7 +235,11 @@ mod tests {
             Caveat::GeneratorBusy { busy_percent: Some(99.0), busy_second_percent: None, cores: 1 },
             Caveat::SamplesLost { samples: 3 },
         ] {
-            let outcome = with(caveat);
+            let is_busy = matches!(caveat, Caveat::GeneratorBusy { .. });
+            let outcome = with(caveat.clone());
+            let mut summary = summary();
+            summary.caveats.push(ReportedCaveat::from(caveat));
+            assert_eq!(matches!(run_faults(&summary, 60.0)[..], [RunFault::Bottleneck(_)]), is_busy);
             assert!(matches!(outcome, TrialOutcome::Spoiled { .. }), "{outcome:?}");
             assert!(reason(&outcome).starts_with("generator may have been the bottleneck: "), "{outcome:?}");
         }

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_experiment::Case;
 use busyhour_trials::{CaseSetting, CheckedControls, check_controls, example_arguments};
-use clap::{Args as _, FromArgMatches as _};
 
 use super::file::LoadedExperiment;
-use crate::args::RunArgs;
 use crate::command_error::CommandError;
+use crate::run_check;
 
 /// Whether this program contains neighbours.
 const HAS_NEIGHBOURS: bool = cfg!(all(feature = "demo", target_os = "linux"));
@@ -76,13 +75,5 @@ fn check_length(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<
 fn check_run(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<(), CommandError> {
     let arguments = example_arguments(&loaded.experiment, setting);
     let words = arguments.into_iter().chain(OWN.map(str::to_owned));
-    let mut command = RunArgs::augment_args(clap::Command::new("busyhour run"));
-    let parsed =
-        command.try_get_matches_from_mut(words).and_then(|matches| RunArgs::from_arg_matches(&matches));
-    let run = parsed.map_err(|error| {
-        let text = error.to_string();
-        let first: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
-        CommandError::from(first.join(" ").trim_start_matches("error: ").to_owned())
-    })?;
-    run.into_command().map(drop)
+    run_check::check(words.map(Into::into))
 }

@@ -11,7 +11,7 @@ use super::progress::ProgressLines;
 use super::shipped::{not_found_hint, shipped};
 use super::{checks, dry_run, report};
 use crate::exit::{Exit, complain, hinted, note, print, say};
-use crate::stop_signals::Signals;
+use crate::stop_signals::stop_on_signals;
 
 /// The directory of experiments without `--dir`.
 const DIRECTORY: &str = "busyhour-experiments";
@@ -130,7 +130,7 @@ fn execute_trials(
 ) -> Result<ExecuteEnd, ExecuteError> {
     let here = |source| ExecuteError::File { path: "this program".to_owned(), source };
     let stop = StopRequest::default();
-    listen(stop.clone()).map_err(here)?;
+    stop_on_signals(stop.clone(), "stopping the trial and the system").map_err(here)?;
     let request = ExecuteRequest {
         experiment: &loaded.experiment,
         text: &loaded.text,
@@ -146,20 +146,4 @@ fn execute_trials(
         response: response.map(|response| (String::from(response.clone()), response.unit())),
     };
     execute(&request, &loaded.design, &stop, &mut progress)
-}
-
-/// The first signal stops the trial; the second one ends the process, and the keepers end all others.
-fn listen(stop: StopRequest) -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut signals = runtime.block_on(async { Signals::new() })?;
-    let listen = async move {
-        signals.next_stop().await;
-        stop.request();
-        say("stopping the trial and the system; a second signal ends the program at once");
-        signals.next_stop().await;
-        #[allow(clippy::exit, reason = "the main thread waits for processes")]
-        std::process::exit(Exit::Stopped as i32)
-    };
-    std::thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(listen))?;
-    Ok(())
 }

@@ -193,6 +193,7 @@ fn help_fits_into_80_columns_and_examples_can_be_copied() {
         "capacity convert",
         "capacity users",
         "capacity plan",
+        "capacity find",
         "lab server",
         "lab neighbour",
         "lab neighbour stream",

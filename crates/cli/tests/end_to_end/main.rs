@@ -49,6 +49,8 @@ mod rate_timers;
 mod reading_alike;
 mod report;
 mod screens;
+#[cfg(target_os = "linux")]
+mod searches;
 mod seeds;
 mod server_log;
 mod servers;

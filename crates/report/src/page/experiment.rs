@@ -97,7 +97,7 @@ fn link(report: &ExperimentReport, prefix: &str, row: usize) -> Option<String> {
 }
 
 /// A table. `link` returns the address for the first cell of a row.
-fn table(table: &ExperimentTable, link: impl Fn(usize) -> Option<String>) -> Markup {
+pub(super) fn table(table: &ExperimentTable, link: impl Fn(usize) -> Option<String>) -> Markup {
     let class = |at: usize| (!table.columns[at].1).then_some("text");
     let shown = scrolling(
         &printable(&table.title),

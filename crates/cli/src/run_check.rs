@@ -1,0 +1,21 @@
+//! Checks the command line of a run without executing it.
+
+use std::ffi::OsString;
+
+use clap::{Args as _, FromArgMatches as _};
+
+use crate::args::RunArgs;
+use crate::command_error::CommandError;
+
+/// Checks the command line of a run, which begins with the word `run`.
+pub(crate) fn check(words: impl Iterator<Item = OsString>) -> Result<(), CommandError> {
+    let mut command = RunArgs::augment_args(clap::Command::new("busyhour run"));
+    let parsed =
+        command.try_get_matches_from_mut(words).and_then(|matches| RunArgs::from_arg_matches(&matches));
+    let run = parsed.map_err(|error| {
+        let text = error.to_string();
+        let first: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
+        CommandError::from(first.join(" ").trim_start_matches("error: ").to_owned())
+    })?;
+    run.into_command().map(drop)
+}

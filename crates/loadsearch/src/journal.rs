@@ -1,0 +1,97 @@
+//! The journal of a search: a line of JSON for each step, synchronized to the disk.
+
+use std::path::Path;
+
+use busyhour_search::{Evidence, GuessFacts, SearchSettings, TrialRecord};
+use busyhour_trials::{ExecuteError, LineFile, read_lines};
+use serde::{Deserialize, Serialize};
+
+use crate::plan::LoadSearchPlan;
+
+/// The name of the journal in the directory of a search.
+pub const SEARCH_JOURNAL_FILE_NAME: &str = "search.jsonl";
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(crate) enum SearchLine {
+    /// The first line.
+    Search {
+        /// The version of the format: 1.
+        version: u32,
+        /// What is searched.
+        plan: Box<LoadSearchPlan>,
+    },
+    /// A trial begins.
+    Begun {
+        /// Its number.
+        number: u32,
+    },
+    /// A trial ended.
+    Trial(Box<TrialRecord>),
+    /// A trial could not be executed. It is repeated.
+    Failed {
+        /// Its number.
+        number: u32,
+        /// Why.
+        reason: String,
+    },
+    /// The light trials have ended.
+    Prepared(Preparation),
+}
+
+/// What the light trials determined.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Preparation {
+    /// The settings of the search.
+    pub(crate) settings: SearchSettings,
+    /// The guess from which it starts.
+    pub(crate) guess: Evidence<GuessFacts>,
+}
+
+/// The content of a journal.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct SearchContent {
+    /// What is searched; `None` for an empty journal.
+    pub(crate) plan: Option<LoadSearchPlan>,
+    /// The trials that ended, in their order.
+    pub(crate) records: Vec<TrialRecord>,
+    /// What the light trials determined; `None` before their end.
+    pub(crate) preparation: Option<Preparation>,
+    /// The largest number of a trial that began.
+    pub(crate) last_number: u32,
+}
+
+impl SearchContent {
+    fn of(lines: Vec<SearchLine>) -> SearchContent {
+        let mut content = SearchContent::default();
+        lines.into_iter().for_each(|line| content.add(line));
+        content
+    }
+
+    pub(crate) fn add(&mut self, line: SearchLine) {
+        match line {
+            SearchLine::Search { plan, .. } => self.plan = Some(*plan),
+            SearchLine::Begun { number } => self.last_number = self.last_number.max(number),
+            SearchLine::Trial(record) => self.records.push(*record),
+            SearchLine::Failed { .. } => {}
+            SearchLine::Prepared(preparation) => self.preparation = Some(preparation),
+        }
+    }
+
+    /// Reads a journal without changing it.
+    pub(crate) fn read(dir: &Path) -> Result<SearchContent, ExecuteError> {
+        read_lines(&dir.join(SEARCH_JOURNAL_FILE_NAME)).map(SearchContent::of)
+    }
+
+    /// Opens or creates the journal of a directory, and locks it.
+    pub(crate) fn open(dir: &Path) -> Result<(LineFile, SearchContent), ExecuteError> {
+        let (file, lines) = LineFile::open(&dir.join(SEARCH_JOURNAL_FILE_NAME))?;
+        Ok((file, SearchContent::of(lines)))
+    }
+
+    /// The light trials.
+    pub(crate) fn light(&self) -> impl Iterator<Item = &TrialRecord> {
+        self.records.iter().filter(|record| record.purpose.is_none())
+    }
+}
