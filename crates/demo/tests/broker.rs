@@ -109,7 +109,7 @@ fn equal_requests_get_equal_records_and_gzip_if_they_accept_it() {
     assert_eq!(client.get(target).body, plain.body, "the connection is still in order");
     let found = metrics(&broker);
     let transferred = (3 * plain.body.len() + compressed.body.len()) as f64;
-    assert_eq!(found["broker_response_body_bytes_total"], transferred);
+    assert_eq!(found["busyhour_broker_response_body_bytes_total"], transferred);
 }
 
 #[test]
@@ -137,8 +137,11 @@ fn invalid_requests_get_clear_errors_and_no_agent() {
     client.send("nonsense\r\n\r\n");
     assert_eq!(client.receive(true).status, 400);
     let found = metrics(&broker);
-    assert_eq!(found["broker_requests_total{code=\"400\"}"], 4.0);
-    assert_eq!((found["broker_agent_requests_total"], found["broker_queue_wait_seconds_count"]), (0.0, 0.0));
+    assert_eq!(found["busyhour_broker_requests_total{code=\"400\"}"], 4.0);
+    assert_eq!(
+        (found["busyhour_broker_agent_requests_total"], found["busyhour_broker_queue_wait_seconds_count"]),
+        (0.0, 0.0)
+    );
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn a_full_queue_responds_with_503_and_the_metrics_show_it() {
         waiting.push(client);
         wait_until("the request is in the queue", || {
             let found = metrics(&broker);
-            let known = (found["broker_agents_busy"], found["broker_queue_depth"]);
+            let known = (found["busyhour_broker_agents_busy"], found["busyhour_broker_queue_depth"]);
             known == (number.min(2) as f64, number.saturating_sub(2) as f64)
         });
     }
@@ -161,25 +164,25 @@ fn a_full_queue_responds_with_503_and_the_metrics_show_it() {
     assert!(full.text().contains("the queue is full"), "{}", full.text());
     let found = metrics(&broker);
     for (name, value) in [
-        ("broker_info{front=\"threads\"}", 1.0),
-        ("broker_agents", 2.0),
-        ("broker_agents_busy", 2.0),
-        ("broker_queue_limit", 3.0),
-        ("broker_queue_depth", 3.0),
-        ("broker_queue_depth_max", 3.0),
-        ("broker_queue_wait_seconds_count", 2.0),
-        ("broker_agent_requests_total", 0.0),
-        ("broker_requests_total{code=\"503\"}", 1.0),
-        ("broker_request_duration_seconds_count", 1.0),
-        ("broker_rejected_total{reason=\"queue_full\"}", 1.0),
-        ("broker_rejected_total{reason=\"connections\"}", 0.0),
+        ("busyhour_broker_info{front=\"threads\"}", 1.0),
+        ("busyhour_broker_agents", 2.0),
+        ("busyhour_broker_agents_busy", 2.0),
+        ("busyhour_broker_queue_limit", 3.0),
+        ("busyhour_broker_queue_depth", 3.0),
+        ("busyhour_broker_queue_depth_max", 3.0),
+        ("busyhour_broker_queue_wait_seconds_count", 2.0),
+        ("busyhour_broker_agent_requests_total", 0.0),
+        ("busyhour_broker_requests_total{code=\"503\"}", 1.0),
+        ("busyhour_broker_request_duration_seconds_count", 1.0),
+        ("busyhour_broker_rejected_total{reason=\"queue_full\"}", 1.0),
+        ("busyhour_broker_rejected_total{reason=\"connections\"}", 0.0),
     ] {
         assert_eq!(found.get(name), Some(&value), "{name}");
     }
-    assert!(found["broker_agent_busy_seconds_total"] > 0.0);
+    assert!(found["busyhour_broker_agent_busy_seconds_total"] > 0.0);
     // The connections of earlier scrapes may still be closing.
-    assert!(found["broker_connections"] >= 6.0);
-    assert!(!found.contains_key("broker_processes"));
+    assert!(found["busyhour_broker_connections"] >= 6.0);
+    assert!(!found.contains_key("busyhour_broker_processes"));
     // The broker does not wait for the requests.
     drop(broker);
 }
@@ -197,24 +200,27 @@ fn the_metrics_agree_with_the_completed_requests() {
             });
         }
     });
-    wait_until("the agents are free", || metrics(&broker)["broker_agents_busy"] == 0.0);
+    wait_until("the agents are free", || metrics(&broker)["busyhour_broker_agents_busy"] == 0.0);
     let found = metrics(&broker);
     for name in [
-        "broker_requests_total{code=\"200\"}",
-        "broker_agent_requests_total",
-        "broker_queue_wait_seconds_count",
-        "broker_queue_wait_seconds_bucket{le=\"+Inf\"}",
-        "broker_request_duration_seconds_count",
+        "busyhour_broker_requests_total{code=\"200\"}",
+        "busyhour_broker_agent_requests_total",
+        "busyhour_broker_queue_wait_seconds_count",
+        "busyhour_broker_queue_wait_seconds_bucket{le=\"+Inf\"}",
+        "busyhour_broker_request_duration_seconds_count",
     ] {
         assert_eq!(found[name], 60.0, "{name}");
     }
-    let (busy, waits) = (found["broker_agent_busy_seconds_total"], found["broker_queue_wait_seconds_sum"]);
-    let (durations, longest) =
-        (found["broker_request_duration_seconds_sum"], found["broker_queue_wait_seconds_max"]);
+    let (busy, waits) =
+        (found["busyhour_broker_agent_busy_seconds_total"], found["busyhour_broker_queue_wait_seconds_sum"]);
+    let (durations, longest) = (
+        found["busyhour_broker_request_duration_seconds_sum"],
+        found["busyhour_broker_queue_wait_seconds_max"],
+    );
     assert!(busy >= 60.0 * 0.004, "{busy}");
     assert!(durations >= waits + 60.0 * 0.004, "{durations} {waits}");
     assert!(longest <= waits && longest > 0.0, "{longest} {waits}");
-    let depth = found["broker_queue_depth_max"];
+    let depth = found["busyhour_broker_queue_depth_max"];
     assert!((1.0..=9.0).contains(&depth), "12 users and 3 agents: {depth}");
 }
 
@@ -226,7 +232,10 @@ fn a_static_response_needs_no_agent() {
     assert!(client.get("/").text().starts_with("/benchmark?numFields"));
     let found = metrics(&broker);
     assert_eq!(
-        (found["broker_agent_requests_total"], found["broker_request_duration_seconds_count"]),
+        (
+            found["busyhour_broker_agent_requests_total"],
+            found["busyhour_broker_request_duration_seconds_count"]
+        ),
         (0.0, 0.0)
     );
 }

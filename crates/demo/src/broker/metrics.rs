@@ -100,7 +100,7 @@ impl FrontMetrics {
         let codes: Vec<(String, u64)> =
             front.responses.iter().map(|(code, count)| (code.to_string(), *count)).collect();
         families.push(ExpositionFamily {
-            name: "broker_requests_total",
+            name: "busyhour_broker_requests_total",
             family_type: ExpositionType::Counter,
             help: "Requests for records by the code of their response.",
             samples: codes.iter().map(|(code, count)| sample(vec![("code", code)], *count as f64)).collect(),
@@ -114,33 +114,37 @@ impl FrontMetrics {
 fn pool_families(options: &BrokerOptions, pool: &PoolFigures) -> Vec<ExpositionFamily<'static>> {
     vec![
         ExpositionFamily {
-            name: "broker_info",
+            name: "busyhour_broker_info",
             family_type: ExpositionType::Gauge,
             help: "The front end of the broker.",
             samples: vec![sample(vec![("front", options.front.name())], 1.0)],
         },
-        gauge("broker_agents", "Number of agents.", options.agents.get() as f64),
-        gauge("broker_agents_busy", "Number of agents that work on a request.", pool.busy as f64),
+        gauge("busyhour_broker_agents", "Number of agents.", options.agents.get() as f64),
+        gauge("busyhour_broker_agents_busy", "Number of agents that work on a request.", pool.busy as f64),
         counter(
-            "broker_agent_busy_seconds_total",
+            "busyhour_broker_agent_busy_seconds_total",
             "Time for which agents worked, in total.",
             pool.busy_time.as_secs_f64(),
         ),
-        counter("broker_agent_requests_total", "Requests that agents completed.", pool.completed as f64),
-        gauge("broker_queue_limit", "Maximum number of requests that wait.", options.queue as f64),
-        gauge("broker_queue_depth", "Number of requests that wait for an agent.", pool.depth as f64),
+        counter(
+            "busyhour_broker_agent_requests_total",
+            "Requests that agents completed.",
+            pool.completed as f64,
+        ),
+        gauge("busyhour_broker_queue_limit", "Maximum number of requests that wait.", options.queue as f64),
+        gauge("busyhour_broker_queue_depth", "Number of requests that wait for an agent.", pool.depth as f64),
         gauge(
-            "broker_queue_depth_max",
+            "busyhour_broker_queue_depth_max",
             "Largest number of requests that waited for an agent since the start.",
             pool.depth_max as f64,
         ),
         histogram(
-            "broker_queue_wait_seconds",
+            "busyhour_broker_queue_wait_seconds",
             "Time from the arrival of a request at the queue to the begin of its agent.",
             &pool.waits,
         ),
         gauge(
-            "broker_queue_wait_seconds_max",
+            "busyhour_broker_queue_wait_seconds_max",
             "Longest wait of a request that an agent began, since the start.",
             pool.waits.max().as_secs_f64(),
         ),
@@ -159,38 +163,38 @@ fn front_families(
     ];
     let mut families = vec![
         histogram(
-            "broker_request_duration_seconds",
+            "busyhour_broker_request_duration_seconds",
             "Time from the receipt of a request for records to its complete response.",
             &front.durations,
         ),
         gauge(
-            "broker_request_duration_seconds_max",
+            "busyhour_broker_request_duration_seconds_max",
             "Longest time from the receipt of a request for records to its complete response.",
             front.durations.max().as_secs_f64(),
         ),
         counter(
-            "broker_response_body_bytes_total",
+            "busyhour_broker_response_body_bytes_total",
             "Bytes of the bodies of responses to requests for records, after compression.",
             front.body_bytes as f64,
         ),
         ExpositionFamily {
-            name: "broker_rejected_total",
+            name: "busyhour_broker_rejected_total",
             family_type: ExpositionType::Counter,
             help: "Rejected requests and connections by the reason: the queue, or the number of connections or processes.",
             samples: rejected.map(|(reason, count)| sample(vec![("reason", reason)], count as f64)).to_vec(),
         },
-        gauge("broker_connections", "Number of open connections.", front.connections as f64),
+        gauge("busyhour_broker_connections", "Number of open connections.", front.connections as f64),
     ];
     if options.front.has_processes() {
         families.extend([
-            gauge("broker_processes", "Number of processes of requests.", front.processes as f64),
+            gauge("busyhour_broker_processes", "Number of processes of requests.", front.processes as f64),
             gauge(
-                "broker_processes_max",
+                "busyhour_broker_processes_max",
                 "Largest number of processes of requests since the start.",
                 front.processes_max as f64,
             ),
             counter(
-                "broker_processes_started_total",
+                "busyhour_broker_processes_started_total",
                 "Processes that were started for requests.",
                 front.processes_started as f64,
             ),
