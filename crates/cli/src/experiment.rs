@@ -8,6 +8,7 @@ mod keep;
 mod progress;
 mod report;
 mod run;
+mod shipped;
 
 use busyhour_experiment::Experiment;
 
@@ -19,6 +20,8 @@ use args::ExperimentVerb;
 /// Runs the verb.
 pub(crate) fn main(args: &ExperimentArgs) -> Exit {
     match &args.verb {
+        ExperimentVerb::List => shipped::list(),
+        ExperimentVerb::Copy(args) => shipped::copy(args),
         ExperimentVerb::Run(args) => run::main(args),
         ExperimentVerb::Report(args) => report::main(args),
         ExperimentVerb::Schema => {

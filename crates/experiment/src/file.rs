@@ -6,6 +6,8 @@ mod finding;
 mod quantity;
 mod read;
 mod response;
+mod short;
+mod shorten;
 mod system;
 mod treatment;
 mod trial_plan;
@@ -16,6 +18,7 @@ pub use factor::{Factor, FilePatch, Level};
 pub use quantity::{CoreList, Duration, Percent, QuantityError, WayMask};
 pub use read::{EXPERIMENT_BYTES_MAX, ReadExperiment};
 pub use response::{Response, ResponseError, ResponseMeasure};
+pub use short::ShortForm;
 pub use system::{Command, SystemUnderTest, TrialLoad};
 pub use treatment::{
     AllocationMasks, CgroupLimits, CommandPair, Neighbour, NeighbourWorkload, NetworkConditions,

@@ -61,8 +61,8 @@ pub use file::{
     AllocationMasks, CgroupLimits, Command, CommandPair, CoreList, Duration, EXPERIMENT_BYTES_MAX,
     Experiment, ExperimentLimits, Factor, FilePatch, Level, Neighbour, NeighbourWorkload, NetworkConditions,
     Percent, QuantityError, ReadExperiment, Repetitions, Response, ResponseError, ResponseMeasure,
-    RestartSettings, SystemUnderTest, Treatment, TreatmentAction, TreatmentError, TrialLoad, TrialPlan,
-    WayMask,
+    RestartSettings, ShortForm, SystemUnderTest, Treatment, TreatmentAction, TreatmentError, TrialLoad,
+    TrialPlan, WayMask,
 };
 pub use report::{
     ExperimentReport, REPORT_VERSION, ReportedFactor, ReportedResponse, ReportedTrial, response_table,

@@ -42,8 +42,10 @@ pub struct ReportedTrial {
 /// The result for one response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReportedResponse {
-    /// The response, such as `p95 of checkout`.
+    /// The response as in the file, such as `p95 of checkout`.
     pub response: String,
+    /// Its name in reports.
+    pub name: String,
     /// The unit of its values; empty for numbers without one.
     pub unit: String,
     /// What was found.
@@ -178,7 +180,8 @@ fn reported(
     let analysis = analyse(cases, &table, AnalysisSettings { error });
     ReportedResponse {
         unit: response.unit().to_owned(),
-        sentence: sentence(cases, &analysis, &text),
+        sentence: sentence(cases, &analysis, &response.title()),
+        name: response.title(),
         effect_names: analysis.effects.iter().map(|effect| effect_name(cases, effect.kind)).collect(),
         response: text,
         analysis,

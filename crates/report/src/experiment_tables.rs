@@ -1,8 +1,8 @@
 //! The tables of an experiment, for terminal and page.
 
 use busyhour_experiment::{
-    CaseSummary, Effect, EffectInterval, ExperimentReport, ReportedResponse, ReportedTrial, ResponseScale,
-    TrialOutcome,
+    CaseSummary, Effect, EffectInterval, ExperimentReport, ReportedFactor, ReportedResponse, ReportedTrial,
+    ResponseScale, TrialOutcome,
 };
 
 use crate::numbers::{counted, duration, rate};
@@ -26,9 +26,9 @@ fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
 /// A response with its unit, such as `p95 (ms)`.
 pub(crate) fn with_unit(response: &ReportedResponse) -> String {
     match (response.unit.as_str(), response.analysis.scale) {
-        ("", ResponseScale::Difference) => format!("{} (%)", response.response),
-        ("", ResponseScale::Ratio) => response.response.clone(),
-        (unit, _) => format!("{} ({unit})", response.response),
+        ("", ResponseScale::Difference) => format!("{} (%)", response.name),
+        ("", ResponseScale::Ratio) => response.name.clone(),
+        (unit, _) => format!("{} ({unit})", response.name),
     }
 }
 
@@ -37,6 +37,11 @@ pub(crate) fn value_text(value: Option<f64>, scale: ResponseScale) -> String {
     match (value, scale) {
         (None, _) => UNKNOWN.to_owned(),
         (Some(value), ResponseScale::Difference) => format!("{:.2}", 100.0 * value),
+        // Two significant digits, for numbers in seconds.
+        (Some(value), ResponseScale::Ratio) if value > 0.0 && value < 0.095 => {
+            let digits = (1.0 - value.log10().floor()).min(12.0) as usize;
+            format!("{value:.digits$}")
+        }
         (Some(value), ResponseScale::Ratio) => rate(value),
     }
 }
@@ -92,7 +97,7 @@ pub(crate) fn effects_table(response: &ReportedResponse) -> ExperimentTable {
     let confidence = confidence_text(response.analysis.confidence);
     let omitted = response.analysis.interactions_omitted;
     ExperimentTable {
-        title: format!("Effects on {}", response.response),
+        title: format!("Effects on {}", response.name),
         columns: columns(&[
             ("Effect", false),
             ("Change", true),
@@ -149,7 +154,21 @@ pub(crate) fn cases_table(report: &ExperimentReport, response: &ReportedResponse
             (&format!("{confidence} interval"), true),
         ]),
         rows: response.analysis.cases.iter().map(row).collect(),
-        note: String::new(),
+        note: base_note(report),
+    }
+}
+
+/// The levels of the base case.
+fn base_note(report: &ExperimentReport) -> String {
+    let levels = report.case_levels.get((report.base_case as usize).wrapping_sub(1));
+    let of = |(factor, level): (&ReportedFactor, &usize)| {
+        Some(format!("{}={}", factor.name, factor.levels.get(*level)?))
+    };
+    let levels: Option<Vec<String>> =
+        report.factors.iter().zip(levels.into_iter().flatten()).map(of).collect();
+    match levels {
+        Some(levels) if !levels.is_empty() => format!("base: {}", levels.join(", ")),
+        _ => String::new(),
     }
 }
 

@@ -52,7 +52,7 @@ fn table(out: &mut String, table: &ExperimentTable, look: Look) {
         let _ = writeln!(out, "{}", if at == 0 { look.dim(line) } else { line.to_owned() });
     }
     if !table.note.is_empty() {
-        let _ = writeln!(out, "{}", table.note);
+        let _ = writeln!(out, "{}", printable(&table.note));
     }
 }
 
@@ -62,7 +62,7 @@ pub fn experiment_csv(report: &ExperimentReport) -> String {
     let mut heads: Vec<String> = ["trial", "block", "case", "attempt"].map(str::to_owned).to_vec();
     heads.extend(report.factors.iter().map(|factor| cell(&factor.name)));
     heads.extend(["outcome", "reason", "seconds"].map(str::to_owned));
-    heads.extend(report.responses.iter().map(|response| cell(&response.response)));
+    heads.extend(report.responses.iter().map(|response| cell(&response.name)));
     let mut out = heads.join(",") + "\n";
     for trial in &report.trials {
         let id = trial.entry.trial;

@@ -65,6 +65,9 @@ pub enum JournalLine {
     Ended(EndedTrial),
 }
 
+/// Levels that are left out of an experiment, by the names of their factors.
+pub type LeftOut = BTreeMap<String, Vec<String>>;
+
 /// The first line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalStart {
@@ -74,6 +77,12 @@ pub struct JournalStart {
     pub fingerprint: String,
     /// The seed of the orders and arrivals, which can differ from that of the file.
     pub seed: u64,
+    /// Whether it is the short form.
+    #[serde(default)]
+    pub is_short: bool,
+    /// Levels that are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: LeftOut,
 }
 
 /// A trial that ended.
@@ -226,7 +235,13 @@ mod tests {
     fn lines_are_read_as_they_were_written() {
         let dir = tempfile::tempdir().unwrap();
         let trial = TrialId { block: 1, case: 2, attempt: 1 };
-        let start = JournalStart { version: 1, fingerprint: "f".to_owned(), seed: 7 };
+        let start = JournalStart {
+            version: 1,
+            fingerprint: "f".to_owned(),
+            seed: 7,
+            is_short: false,
+            left_out: LeftOut::new(),
+        };
         let ended = EndedTrial {
             entry: JournalEntry { trial, outcome: TrialOutcome::Spoiled { reason: "late".to_owned() } },
             seconds: 2.5,

@@ -50,7 +50,7 @@ pub fn experiment_html(report: &ExperimentReport, prefix: &str) -> String {
                     "\n"
                     @for (at, response) in report.responses.iter().enumerate() {
                         section aria-labelledby={ "response-" (at) } {
-                            h2 id={ "response-" (at) } { (printable(&response.response)) }
+                            h2 id={ "response-" (at) } { (printable(&response.name)) }
                             @if at > 0 { p { (printable(&response.sentence)) } }
                             (plot(report, response))
                             (table(&effects_table(response), |_| None))
@@ -104,7 +104,7 @@ fn table(table: &ExperimentTable, link: impl Fn(usize) -> Option<String>) -> Mar
                     }
                 }
             }
-            @if !table.note.is_empty() { p { (table.note) } }
+            @if !table.note.is_empty() { p { (printable(&table.note)) } }
         },
     )
 }
