@@ -17,9 +17,9 @@ pub(crate) struct ExperimentTable {
     pub(crate) note: String,
 }
 
-const UNKNOWN: &str = "–";
+pub(crate) const UNKNOWN: &str = "–";
 
-fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
+pub(crate) fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
     names.iter().map(|(name, is_number)| ((*name).to_owned(), *is_number)).collect()
 }
 
@@ -52,12 +52,12 @@ fn signed(change: f64) -> String {
     text.replace('-', "−")
 }
 
-fn change_text(change: Option<f64>, scale: ResponseScale) -> String {
+pub(crate) fn change_text(change: Option<f64>, scale: ResponseScale) -> String {
     let unit = if scale == ResponseScale::Difference { "pp" } else { "%" };
     change.map_or_else(|| UNKNOWN.to_owned(), |change| format!("{} {unit}", signed(change)))
 }
 
-fn interval_text(interval: Option<EffectInterval>, scale: ResponseScale) -> String {
+pub(crate) fn interval_text(interval: Option<EffectInterval>, scale: ResponseScale) -> String {
     match interval {
         Some(interval) => {
             format!("{} to {}", signed(interval.low), change_text(Some(interval.high), scale))
@@ -75,7 +75,7 @@ fn p_text(p: Option<f64>) -> String {
 }
 
 /// Confidence in percent, with enough digits to differ from 100.
-fn confidence_text(confidence: f64) -> String {
+pub(crate) fn confidence_text(confidence: f64) -> String {
     let percent = 100.0 * confidence;
     if percent < 99.5 { format!("{percent:.0} %") } else { format!("{percent:.2} %") }
 }

@@ -211,17 +211,18 @@ impl Execution<'_> {
         };
         let setting = CaseSetting::of(experiment, cases, case, self.around.java_options);
         let mut executed = ActiveTrial::new(self.around, &setting, trial, &mut self.journal).execute()?;
-        let mut found = Default::default();
+        let mut found = values::Responses::default();
         if executed.outcome == TrialOutcome::Finished {
             let dir = trial_dir(self.around.dir, trial.id);
-            let (values, reasons) = values::responses(&dir, &experiment.responses, window_s(experiment));
-            executed.notes.extend(reasons);
-            found = values;
+            found = values::responses(&dir, &experiment.responses, window_s(experiment));
+            executed.notes.append(&mut found.reasons);
         }
         let ended = EndedTrial {
             entry: JournalEntry { trial: trial.id, outcome: executed.outcome },
             seconds: begun.elapsed().as_secs_f64(),
-            values: found,
+            values: found.values,
+            quantiles: found.quantiles,
+            cause: executed.cause,
             failed_thresholds: executed.failed_thresholds,
             notes: executed.notes,
         };

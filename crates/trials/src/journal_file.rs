@@ -5,7 +5,7 @@ use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use busyhour_experiment::{Design, Journal, JournalEntry, TrialId, TrialOutcome};
+use busyhour_experiment::{Design, Journal, JournalEntry, Quantile, TrialId, TrialOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ExecuteError;
@@ -96,6 +96,12 @@ pub struct EndedTrial {
     /// The responses of a finished trial; `None` for unavailable ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Option<f64>>,
+    /// Quantiles of the response times of a finished trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quantiles: Vec<Quantile>,
+    /// The cause of slow requests that the explanation of a finished trial names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// The thresholds that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_thresholds: Vec<String>,
@@ -221,6 +227,8 @@ impl JournalFile {
             entry: JournalEntry { trial, outcome: TrialOutcome::Interrupted },
             seconds: 0.0,
             values: BTreeMap::new(),
+            quantiles: Vec::new(),
+            cause: None,
             failed_thresholds: Vec::new(),
             notes: Vec::new(),
         }
@@ -246,6 +254,8 @@ mod tests {
             entry: JournalEntry { trial, outcome: TrialOutcome::Spoiled { reason: "late".to_owned() } },
             seconds: 2.5,
             values: [("p95".to_owned(), Some(1.5)), ("max".to_owned(), None)].into(),
+            quantiles: vec![Quantile { share: 0.5, ms: 2.5 }],
+            cause: Some("none".to_owned()),
             failed_thresholds: vec!["errors < 1%".to_owned()],
             notes: Vec::new(),
         };

@@ -68,6 +68,8 @@ pub(crate) struct Surroundings<'e> {
 /// How a trial ended.
 pub(crate) struct Executed {
     pub(crate) outcome: TrialOutcome,
+    /// The cause of slow requests that the explanation of the run names.
+    pub(crate) cause: Option<String>,
     pub(crate) failed_thresholds: Vec<String>,
     pub(crate) notes: Vec<String>,
 }
@@ -126,12 +128,13 @@ impl<'t> ActiveTrial<'t> {
             Ok(summary) => {
                 let failed_thresholds = failed_thresholds(&summary);
                 let outcome = judge(&summary, self.around.experiment.trials.duration.seconds());
-                return Ok(Executed { outcome, failed_thresholds, notes: self.notes });
+                let cause = summary.explanation.map(|explanation| explanation.cause.id().to_owned());
+                return Ok(Executed { outcome, cause, failed_thresholds, notes: self.notes });
             }
             Err(TrialError::Stopped) => TrialOutcome::Interrupted,
             Err(TrialError::Failed(reason)) => TrialOutcome::Failed { reason },
         };
-        Ok(Executed { outcome, failed_thresholds: Vec::new(), notes: self.notes })
+        Ok(Executed { outcome, cause: None, failed_thresholds: Vec::new(), notes: self.notes })
     }
 
     fn attempt(&mut self) -> Result<Result<Summary, TrialError>, ExecuteError> {

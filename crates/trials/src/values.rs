@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use busyhour_experiment::{Response, ResponseMeasure};
+use busyhour_experiment::{Quantile, Response, ResponseMeasure};
 use busyhour_limits::files::read_input_text;
 use busyhour_record::RunDir;
 use busyhour_results::{AggregateSettings, ReadSettings, ResultsInput, aggregate_inputs, series_path};
@@ -14,17 +14,25 @@ use serde_json::Value;
 /// Largest length of a JSON file with a response, in bytes.
 const JSON_BYTES_MAX: u64 = 64 << 20;
 
-/// The responses of a run by their text. A response that is unavailable has no value, and a reason is among the returned texts.
-pub(crate) fn responses(
-    run: &Path,
-    responses: &[Response],
-    window_s: (f64, f64),
-) -> (BTreeMap<String, Option<f64>>, Vec<String>) {
+/// The shares of requests of which trials have quantiles.
+const SHARES: [f64; 15] =
+    [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999];
+
+/// The responses of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Responses {
+    /// The values by the texts of the responses; `None` for unavailable ones.
+    pub(crate) values: BTreeMap<String, Option<f64>>,
+    /// Quantiles of the response times of all requests. None lies beyond the second-slowest request.
+    pub(crate) quantiles: Vec<Quantile>,
+    /// Why responses are unavailable.
+    pub(crate) reasons: Vec<String>,
+}
+
+/// The responses of a run, and why some are unavailable.
+pub(crate) fn responses(run: &Path, responses: &[Response], window_s: (f64, f64)) -> Responses {
     let mut reasons = Vec::new();
-    let needs_samples = responses
-        .iter()
-        .any(|one| !matches!(one.measure, ResponseMeasure::Series(_) | ResponseMeasure::Number { .. }));
-    let totals = if needs_samples { totals(run, window_s) } else { Err(String::new()) };
+    let totals = totals(run, window_s);
     let values = responses.iter().map(|response| {
         let found = match (&response.measure, &totals) {
             (ResponseMeasure::Number { file, path }, _) => number_of_file(run, file, path),
@@ -33,11 +41,19 @@ pub(crate) fn responses(
             (_, Err(reason)) => Err(reason.clone()),
         };
         let text = String::from(response.clone());
-        let value = found.map_err(|reason| reasons.push(format!("{text} is unavailable: {reason}"))).ok();
+        let value = found
+            .map_err(|reason| reasons.push(format!("{} is unavailable: {reason}", response.title())))
+            .ok();
         (text, value)
     });
     let values = values.collect();
-    (values, reasons)
+    let quantiles = totals.map_or_else(|_| Vec::new(), |totals| quantiles(&totals.total));
+    Responses { values, quantiles, reasons }
+}
+
+fn quantiles(of: &Totals) -> Vec<Quantile> {
+    let known = SHARES.into_iter().filter(|share| of.samples as f64 * (1.0 - share) >= 1.0);
+    known.map(|share| Quantile { share, ms: of.response.quantile_ms(share) }).collect()
 }
 
 fn totals(run: &Path, window_s: (f64, f64)) -> Result<RunTotals, String> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::confirm::ConfirmArgs;
 use super::keep::KeepArgs;
 
 #[derive(Debug, Args)]
@@ -27,6 +28,8 @@ pub(super) enum ExperimentVerb {
     Copy(CopyArgs),
     /// Execute the trials of an experiment; run again, it continues.
     Run(RunArgs),
+    /// Repeat the load of a run with and without the suspected cause of slow requests.
+    Confirm(Box<ConfirmArgs>),
     /// Analyse the trials of an experiment.
     Report(ReportArgs),
     /// Print the JSON schema of the file of an experiment.

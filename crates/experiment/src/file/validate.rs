@@ -5,6 +5,7 @@ use std::hash::Hash;
 
 use busyhour_diagnostic::nearest_name;
 
+use super::check_recovery::check_recovery;
 use super::experiment::Experiment;
 use super::factor::{FilePatch, SettingKey};
 use super::finding::{Finding, Step};
@@ -56,6 +57,7 @@ pub(super) fn findings(experiment: &Experiment) -> Vec<Finding<'_>> {
     check_short(experiment, &mut found);
     if !found.iter().any(Finding::is_error) {
         check_design(experiment, &mut found);
+        check_recovery(experiment, &mut found);
     }
     found
 }
