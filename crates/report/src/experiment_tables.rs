@@ -37,9 +37,9 @@ pub(crate) fn value_text(value: Option<f64>, scale: ResponseScale) -> String {
     match (value, scale) {
         (None, _) => UNKNOWN.to_owned(),
         (Some(value), ResponseScale::Difference) => format!("{:.2}", 100.0 * value),
-        // Two significant digits, for numbers in seconds.
-        (Some(value), ResponseScale::Ratio) if value > 0.0 && value < 0.095 => {
-            let digits = (1.0 - value.log10().floor()).min(12.0) as usize;
+        // Three significant digits.
+        (Some(value), ResponseScale::Ratio) if value > 0.0 && value < 9.995 => {
+            let digits = (2.0 - value.log10().floor()).clamp(2.0, 12.0) as usize;
             format!("{value:.digits$}")
         }
         (Some(value), ResponseScale::Ratio) => rate(value),
