@@ -125,7 +125,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         match accepted {
             Ok((stream, _)) => open(stream, number, shared),
             // The usual cause is that there is no free file descriptor.
-            Err(_) => std::thread::sleep(ACCEPT_PAUSE),
+            Err(_) => shared.broker.pool.wait_until_closed(ACCEPT_PAUSE),
         }
     }
 }

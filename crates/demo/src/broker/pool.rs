@@ -202,6 +202,11 @@ impl AgentPool {
         PoolFigures { depth: state.waiting.len(), ..state.figures.clone() }
     }
 
+    /// Waits until the pool is closed, at most for this time.
+    pub(super) fn wait_until_closed(&self, most: Duration) {
+        drop(self.shared.delay(self.shared.lock(), most));
+    }
+
     /// Ends the agents and all requests, also those in progress.
     pub(super) fn close(&self) {
         let mut state = self.shared.lock();
