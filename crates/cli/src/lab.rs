@@ -3,6 +3,7 @@
 
 mod args;
 mod backend_notation;
+mod broker;
 mod cells;
 mod demo;
 mod demo_cells;

@@ -36,6 +36,7 @@ const VERBS_MEANT: &[(&str, &str)] = &[
     ("server", "lab server"),
     ("probe", "lab server probe"),
     ("cells", "lab server cells"),
+    ("broker", "lab server broker"),
     ("neighbour", "lab neighbour"),
     ("neighbor", "lab neighbour"),
     ("fit", "capacity fit"),

@@ -138,6 +138,18 @@ fn each_kind_of_pressure_has_a_dose() {
 }
 
 #[test]
+fn front_ends_of_the_broker_are_compared_by_users() {
+    let report = execute("broker-threshold");
+    assert_eq!(report["case_names"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn front_ends_of_the_broker_are_compared_by_payload_delay_and_users() {
+    let report = execute("broker");
+    assert_eq!(report["case_names"].as_array().unwrap().len(), 16);
+}
+
+#[test]
 fn cells_are_loaded_before_and_after_tuning() {
     if has_jdk() {
         let report = execute("cells-load");

@@ -1,5 +1,5 @@
-//! Systems under test: the ticket shop, a probe that records the times of requests ([`ProbeServer`]), and the cells emulator, a
-//! Java server with known faults ([`CellsServer`]).
+//! Systems under test: the ticket shop, a probe that records the times of requests ([`ProbeServer`]), the cells emulator, a
+//! Java server with known faults ([`CellsServer`]), and a broker over a fixed number of agents ([`BrokerServer`]).
 //!
 //! The shop is a complete small web application that reproduces TicketMonster 2.7.0 on JBoss AS 7.1.1. Events are shown
 //! at venues, every performance of a show sells numbered seats, and no seat is sold twice. Its REST interface has the
@@ -26,6 +26,7 @@
 //! ```
 
 mod backend;
+mod broker;
 mod cells;
 mod connection;
 mod data_set;
@@ -37,6 +38,10 @@ mod server;
 mod shop;
 
 pub use backend::{BackendOptions, BackendTime};
+pub use broker::{
+    BROKER_AGENTS_MAX, BROKER_QUEUE_MAX, BrokerFront, BrokerOptions, BrokerProgram, BrokerServer, CgiRequest,
+    answer_cgi_request,
+};
 pub use cells::{
     ACCESS_LOG, CONSOLE_LOG, CellConfiguration, CellConfigurations, CellName, CellsError, CellsLogLevel,
     CellsOptions, CellsServer, ConfigurationsError, GC_LOG, GarbageCollector, SERVER_LOG,

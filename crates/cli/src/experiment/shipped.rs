@@ -32,8 +32,11 @@ macro_rules! plan_file {
     };
 }
 
+/// The plan of the broker, with its name.
+const BROKER_PLAN: (&str, &str) = ("broker.jmx", include_str!("../../../../examples/broker.jmx"));
+
 /// All of them.
-const SHIPPED: [ShippedExperiment; 5] = [
+const SHIPPED: [ShippedExperiment; 7] = [
     ShippedExperiment {
         name: "noisy-neighbour",
         needs: "2 cores",
@@ -58,6 +61,13 @@ const SHIPPED: [ShippedExperiment; 5] = [
         text: experiment_file!("cells-functional"),
         plans: &[plan_file!("cells.jmx")],
     },
+    ShippedExperiment {
+        name: "broker-threshold",
+        needs: "",
+        text: experiment_file!("broker-threshold"),
+        plans: &[BROKER_PLAN],
+    },
+    ShippedExperiment { name: "broker", needs: "", text: experiment_file!("broker"), plans: &[BROKER_PLAN] },
     ShippedExperiment { name: "web-users", needs: "", text: experiment_file!("web-users"), plans: &[] },
 ];
 

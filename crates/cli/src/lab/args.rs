@@ -57,6 +57,7 @@ pub(crate) enum DemoSystem {
 #[command(after_help = "Examples:\n  busyhour lab server shop --port 8080\n  \
     busyhour lab server probe --port 0 --stall 2s@10s\n  \
     busyhour lab server cells --port 0 --collector g1 --heap 256m\n  \
+    busyhour lab server broker --port 0 --agents 10 --front process\n  \
     busyhour lab neighbour stream --cores 1 --intensity 50 --for 30s")]
 pub(crate) struct LabArgs {
     #[command(subcommand)]
@@ -65,7 +66,7 @@ pub(crate) struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabVerb {
-    /// Start a server to test: a ticket shop, a probe that records arrivals, or a Java server with known faults.
+    /// Start a server to test: a ticket shop, a probe that records arrivals, a Java server with known faults, or a queue with agents.
     Server(ServerArgs),
     /// Load one resource of chosen cores: memory bandwidth, CPU, caches, memory, disk or network.
     #[command(alias = "neighbor")]
@@ -82,6 +83,8 @@ pub(crate) enum LabServer {
     Probe,
     /// A Java server with known leaks, failures and CPU costs.
     Cells,
+    /// A front end over a queue and a fixed number of agents.
+    Broker,
 }
 
 #[derive(Debug, Args)]
@@ -90,12 +93,17 @@ pub(crate) enum LabServer {
     when its first byte could be read, in nanoseconds of the monotonic clock. It prints arrival statistics when it ends. \
     cells is a Java server, compiled with the JDK of this machine: /cells?config=N calls some of six cells. In its \
     configurations 1 to 10, the numbers 1, 2 and 7 leak memory, 4 and 9 throw exceptions, and the CPU costs are \
-    those of a published study. It writes a server log, an access log and a GC log. The plan is plans/cells.jmx.\n\n\
+    those of a published study. It writes a server log, an access log and a GC log. The plan is plans/cells.jmx. \
+    broker queues requests for a fixed number of agents: \
+    /benchmark?numFields=10&numRecords=10&msdelay=100 returns 10 records of 10 fields after 100 ms in an agent, or code 503 \
+    if the queue is full. Its metrics are at /metrics. The plan is examples/broker.jmx.\n\n\
     Examples:\n  busyhour lab server shop --port 8080 --full\n  \
     busyhour lab server --backend \"2 x exponential(4ms)\"\n  \
     busyhour lab server probe --port 0 --stamps stamps.txt --stall 2s@10s\n  \
     busyhour lab server cells --workers 50 --beans 100\n  \
-    busyhour lab server cells --port 0 --dir logs --heap 256m --collector parallel"
+    busyhour lab server cells --port 0 --dir logs --heap 256m --collector parallel\n  \
+    busyhour lab server broker --agents 10 --queue 100\n  \
+    busyhour lab server broker --port 0 --front process"
 )]
 pub(crate) struct ServerArgs {
     /// Server to start.
@@ -131,6 +139,8 @@ pub(crate) struct ServerArgs {
     pub(crate) stamps: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cells: super::cells::CellsArgs,
+    #[command(flatten)]
+    pub(crate) broker: super::broker::BrokerArgs,
     /// End when standard input is closed.
     #[arg(long, hide = true)]
     pub(crate) until_stdin_closes: bool,

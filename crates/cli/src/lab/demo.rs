@@ -1,6 +1,7 @@
 //! `busyhour demo` and `busyhour lab server`: the ticket shop, its workload and the choice of the server.
 
 use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -12,10 +13,11 @@ use busyhour_launch::{PropertySources, RunRequest};
 use busyhour_program::open::NoFreeUser;
 
 use super::args::{DemoArgs, DemoSystem, LabServer, ServerArgs};
+use super::broker::{self, BrokerArgs};
 use super::cells::{self, CellsArgs};
 use super::demo_cells;
 use super::demo_cells_args::{DemoCellsArgs, OPTION_NAMES};
-use super::server_end::{LISTENING, ServerEnd, wait_for_stdin};
+use super::server_end::{LISTENING, ServerEnd, listen, wait_for_stdin};
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::run;
@@ -195,15 +197,18 @@ fn refuse_options_of_others(args: &ServerArgs) -> Option<Exit> {
     let shop_flags = args.db.is_some() || args.strict || args.small || args.full || args.backend.is_some();
     let probe_flags = !args.stall.is_empty() || args.delay.is_some() || args.stamps.is_some();
     let cells_flags = args.cells != CellsArgs::default();
+    let broker_flags = args.broker != BrokerArgs::default();
     let name = |server: LabServer| match server {
         LabServer::Shop => "shop",
         LabServer::Probe => "probe",
         LabServer::Cells => "cells",
+        LabServer::Broker => "broker",
     };
     let groups = [
         (LabServer::Shop, shop_flags, "--db, --strict, --small, --full and --backend"),
         (LabServer::Probe, probe_flags, "--stall, --delay and --stamps"),
         (LabServer::Cells, cells_flags, cells::OPTION_NAMES),
+        (LabServer::Broker, broker_flags, broker::OPTION_NAMES),
     ];
     let (other, _, options) =
         groups.iter().find(|(server, is_given, _)| *is_given && *server != args.server)?;
@@ -222,19 +227,12 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
         LabServer::Shop => false,
         LabServer::Probe => true,
         LabServer::Cells => return cells::serve(&args.cells, args.port, args.until_stdin_closes),
+        LabServer::Broker => return broker::serve(&args.broker, args.port, args.until_stdin_closes),
     };
-    let address = std::net::SocketAddr::from(([127, 0, 0, 1], args.port));
-    let listener = match busyhour_demo::listen(address) {
+    let address = SocketAddr::from(([127, 0, 0, 1], args.port));
+    let listener = match listen(address) {
         Ok(listener) => listener,
-        Err(error) => {
-            let why = match error.kind() {
-                std::io::ErrorKind::AddrInUse => {
-                    format!("{error}; choose another port with --port, or 0 for a free one")
-                }
-                _ => io_hints::with_hint(&error),
-            };
-            return complain(Exit::Internal, &format!("cannot listen on {address}: {why}"));
-        }
+        Err(exit) => return exit,
     };
     // This is created before the address is printed, so that a signal immediately after the output still causes the
     // statistics to be printed.
@@ -268,7 +266,7 @@ fn probe_end(args: &ServerArgs) -> Result<Wait, CommandError> {
     Ok(Box::new(move || runtime.block_on(signals.next_stop())))
 }
 
-fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, args: &ServerArgs) -> Exit {
+fn serve_shop(listener: std::net::TcpListener, address: SocketAddr, args: &ServerArgs) -> Exit {
     let data_set = if args.full {
         Some(DataSet::FULL)
     } else if args.small {

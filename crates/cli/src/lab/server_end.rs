@@ -1,13 +1,29 @@
-//! Ends a server that runs without a time limit: on a signal, or at the end of standard input.
+//! Begin and end of a server that runs without a time limit: it ends on a signal, or at the end of standard input.
 
 use std::io::Read as _;
+use std::net::{SocketAddr, TcpListener};
 
+use busyhour_diagnostic::io_hints;
 use tokio::sync::oneshot;
 
+use crate::exit::{Exit, complain};
 use crate::stop_signals::Signals;
 
 /// Prefix of the line in which a server prints its address.
 pub(crate) const LISTENING: &str = "listening on ";
+
+/// Binds the listening socket of a server. If that fails, it prints the error.
+pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, Exit> {
+    busyhour_demo::listen(address).map_err(|error| {
+        let why = match error.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                format!("{error}; choose another port with --port, or 0 for a free one")
+            }
+            _ => io_hints::with_hint(&error),
+        };
+        complain(Exit::Internal, &format!("cannot listen on {address}: {why}"))
+    })
+}
 
 /// Waits until standard input is closed.
 pub(crate) fn wait_for_stdin() {

@@ -7,7 +7,15 @@ use crate::program::{Room, wait_for};
 fn experiments_are_listed_and_copied() {
     let room = Room::new();
     let listed = room.run_line("experiment list").expect(0);
-    for name in ["noisy-neighbour", "neighbour-sensitivity", "cells-load", "cells-functional", "web-users"] {
+    for name in [
+        "noisy-neighbour",
+        "neighbour-sensitivity",
+        "cells-load",
+        "cells-functional",
+        "broker-threshold",
+        "broker",
+        "web-users",
+    ] {
         assert!(listed.stdout.lines().any(|line| line.starts_with(name)), "{name}: {}", listed.stdout);
     }
     room.run_line("experiment copy cells-load cells").expect(0);

@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod bad_servers;
+mod broker;
 mod capacity;
 mod cells;
 mod check;

@@ -17,6 +17,7 @@ pub(crate) struct Head {
     pub(crate) target: Range<usize>,
     pub(crate) host: Option<Range<usize>>,
     pub(crate) accept: Option<Range<usize>>,
+    pub(crate) accept_encoding: Option<Range<usize>>,
     pub(crate) content_type: Option<Range<usize>>,
     /// Whether the connection stays open: the client uses HTTP/1.1 and did not send `Connection: close`. Other clients get
     /// no chunks, so the body must end with the connection.
@@ -68,6 +69,7 @@ pub(crate) fn parse_head(buffer: &[u8]) -> Result<Option<Head>, FramingError> {
         target: place(target.as_bytes()),
         host: None,
         accept: None,
+        accept_encoding: None,
         content_type: None,
         keep_alive: version == 1,
         expects_continue: false,
@@ -97,6 +99,7 @@ pub(crate) fn parse_head(buffer: &[u8]) -> Result<Option<Head>, FramingError> {
                 }
                 fixed = Some(length);
             }
+            15 if named("Accept-Encoding") => head.accept_encoding = Some(place(value)),
             17 if named("Transfer-Encoding") => {
                 if !value.eq_ignore_ascii_case(b"chunked") {
                     return Err(FramingError::Coding);

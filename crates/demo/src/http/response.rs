@@ -153,7 +153,8 @@ fn append_chunks(out: &mut Vec<u8>, body: &[u8]) {
     out.extend_from_slice(b"0\r\n\r\n");
 }
 
-fn append_date(out: &mut Vec<u8>) {
+/// Appends the header `Date`.
+pub(crate) fn append_date(out: &mut Vec<u8>) {
     thread_local! {
         /// The cached `Date` header line, and the second for which it is valid.
         static LINE: RefCell<(u64, String)> = const { RefCell::new((u64::MAX, String::new())) };
