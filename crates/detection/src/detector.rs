@@ -100,7 +100,7 @@ impl Detector {
             }
         }
         self.pause = self.pause.saturating_sub(1);
-        if self.readings % EVERY != 0 || self.detections.len() >= DETECTIONS_MAX {
+        if !self.readings.is_multiple_of(EVERY) || self.detections.len() >= DETECTIONS_MAX {
             return None;
         }
         let suspect = self.suspect()?;
