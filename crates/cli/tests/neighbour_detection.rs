@@ -56,7 +56,7 @@ fn wait_for<T>(what: &str, dir: &Path, mut condition: impl FnMut() -> Option<T>)
         }
         let log = || std::fs::read_to_string(dir.join("run.err")).unwrap_or_default();
         assert!(began.elapsed() < PATIENCE, "timeout while waiting for: {what}\n{}", log());
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::park_timeout(Duration::from_millis(20));
     }
 }
 
