@@ -2,12 +2,14 @@
 
 mod args;
 mod checks;
+mod confirm;
 mod dry_run;
 mod file;
 mod keep;
 mod progress;
 mod report;
 mod run;
+mod shipped;
 
 use busyhour_experiment::Experiment;
 
@@ -17,14 +19,17 @@ use crate::exit::{Exit, print};
 use args::ExperimentVerb;
 
 /// Runs the verb.
-pub(crate) fn main(args: &ExperimentArgs) -> Exit {
-    match &args.verb {
-        ExperimentVerb::Run(args) => run::main(args),
-        ExperimentVerb::Report(args) => report::main(args),
+pub(crate) fn main(args: ExperimentArgs) -> Exit {
+    match args.verb {
+        ExperimentVerb::List => shipped::list(),
+        ExperimentVerb::Copy(args) => shipped::copy(&args),
+        ExperimentVerb::Run(args) => run::main(&args),
+        ExperimentVerb::Confirm(args) => confirm::main(*args),
+        ExperimentVerb::Report(args) => report::main(&args),
         ExperimentVerb::Schema => {
             print(&format!("{:#}\n", Experiment::schema()));
             Exit::Completed
         }
-        ExperimentVerb::Keep(args) => keep::main(args),
+        ExperimentVerb::Keep(args) => keep::main(&args),
     }
 }

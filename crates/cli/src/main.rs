@@ -125,7 +125,7 @@ fn dispatch(verb: Verb) -> Exit {
         Verb::Export(export) => export::main(&export),
         Verb::Capacity(capacity) => capacity::main(&capacity),
         Verb::Observe(observe) => observe::main(&observe),
-        Verb::Experiment(experiment) => experiment::main(&experiment),
+        Verb::Experiment(experiment) => experiment::main(experiment),
         Verb::Lab(lab) => lab::main(&lab),
         Verb::Doctor(doctor) => doctor::main(&doctor),
         Verb::Config(config) => config::main(&config, verbs::shown_command()),

@@ -9,6 +9,7 @@ mod planned;
 mod power;
 mod recovered;
 mod sentence;
+mod surface;
 mod table;
 
 pub use analysis::{
@@ -22,4 +23,5 @@ pub use planned::{PlannedEffect, planned_effects};
 pub use power::{POWER, power_within_blocks, smallest_effect};
 pub use recovered::{NotRecoverable, RecoveredLoss, recovered_loss};
 pub use sentence::{effect_name, sentence};
+pub use surface::{ResponseSurface, SurfaceTerm, level_number, surfaces};
 pub use table::{ResponseTable, TableError, TrialValue};

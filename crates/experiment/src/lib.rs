@@ -54,17 +54,19 @@ pub use design::{
 pub use effects::{
     AnalysisSettings, BlockContrast, CaseSummary, Effect, EffectInterval, EffectKind, ExperimentAnalysis,
     HolmResult, INTERACTIONS_MAX, LookDecision, LookPlan, LooksError, NotRecoverable, POWER, PlannedEffect,
-    RankedFactor, RecoveredLoss, ResponseTable, TableError, TrialValue, analyse, effect_name, holm,
-    planned_effects, power_within_blocks, recovered_loss, sentence, smallest_effect,
+    RankedFactor, RecoveredLoss, ResponseSurface, ResponseTable, SurfaceTerm, TableError, TrialValue,
+    analyse, effect_name, holm, level_number, planned_effects, power_within_blocks, recovered_loss, sentence,
+    smallest_effect, surfaces,
 };
 pub use file::{
-    AllocationMasks, CgroupLimits, Command, CommandPair, CoreList, Duration, EXPERIMENT_BYTES_MAX,
-    Experiment, ExperimentLimits, Factor, FilePatch, Level, Neighbour, NeighbourWorkload, NetworkConditions,
-    Percent, QuantityError, ReadExperiment, Repetitions, Response, ResponseError, ResponseMeasure,
-    RestartSettings, SystemUnderTest, Treatment, TreatmentAction, TreatmentError, TrialLoad, TrialPlan,
-    WayMask,
+    AllocationMasks, CaseLevels, CgroupLimits, Command, CommandPair, CoreList, Duration,
+    EXPERIMENT_BYTES_MAX, Experiment, ExperimentLimits, Factor, FilePatch, Level, Neighbour,
+    NeighbourWorkload, NetworkConditions, Percent, QuantityError, ReadExperiment, RecoveryCases,
+    RecoveryPlan, Repetitions, Response, ResponseError, ResponseMeasure, RestartSettings, ShortForm,
+    SystemUnderTest, Treatment, TreatmentAction, TreatmentError, TrialLoad, TrialPlan, WayMask,
 };
 pub use report::{
-    ExperimentReport, REPORT_VERSION, ReportedFactor, ReportedResponse, ReportedTrial, response_table,
+    CaseCauses, ExperimentReport, Quantile, REPORT_VERSION, ReportedFactor, ReportedRecovery,
+    ReportedResponse, ReportedTrial, response_table,
 };
 pub use scale::ResponseScale;

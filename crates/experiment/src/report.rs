@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::design::{Design, GivenUp, JournalEntry, TrialCounts, TrialId, TrialOutcome};
+use crate::design::{CaseSet, Design, GivenUp, JournalEntry, TrialCounts, TrialId, TrialOutcome};
 use crate::effects::{
-    AnalysisSettings, ExperimentAnalysis, LookPlan, ResponseTable, TrialValue, analyse, effect_name, sentence,
+    AnalysisSettings, ExperimentAnalysis, LookPlan, RecoveredLoss, ResponseSurface, ResponseTable,
+    TrialValue, analyse, effect_name, recovered_loss, sentence, surfaces,
 };
 use crate::file::{Experiment, Repetitions, Response};
 use crate::scale::ResponseScale;
@@ -29,6 +30,12 @@ pub struct ReportedTrial {
     pub seconds: f64,
     /// The responses; `None` for unavailable ones.
     pub values: BTreeMap<String, Option<f64>>,
+    /// Quantiles of the response times of all requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quantiles: Vec<Quantile>,
+    /// The cause of slow requests that the explanation names; `None` if nothing was observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// The thresholds that failed.
     pub failed_thresholds: Vec<String>,
     /// Further facts.
@@ -42,8 +49,10 @@ pub struct ReportedTrial {
 /// The result for one response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReportedResponse {
-    /// The response, such as `p95 of checkout`.
+    /// The response as in the file, such as `p95 of checkout`.
     pub response: String,
+    /// Its name in reports.
+    pub name: String,
     /// The unit of its values; empty for numbers without one.
     pub unit: String,
     /// What was found.
@@ -52,6 +61,41 @@ pub struct ReportedResponse {
     pub effect_names: Vec<String>,
     /// The effects.
     pub analysis: ExperimentAnalysis,
+    /// The surfaces of pairs of numeric factors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<ResponseSurface>,
+    /// The part of the loss that each treatment recovers, if the file asks for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recovered: Vec<ReportedRecovery>,
+}
+
+/// The recovered part of a loss.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReportedRecovery {
+    /// The treated case, counted from 1.
+    pub case: u32,
+    /// The recovered part; `None` if it is unknown.
+    pub recovered: Option<RecoveredLoss>,
+    /// Why it is unknown; empty otherwise.
+    pub reason: String,
+}
+
+/// A quantile of the response times of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quantile {
+    /// The share of requests that did not take longer.
+    pub share: f64,
+    /// The response time in ms.
+    pub ms: f64,
+}
+
+/// How often the explanation of a trial named each cause of slow requests, for a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseCauses {
+    /// The case, counted from 1.
+    pub case: u32,
+    /// The identifiers of causes with their numbers of trials, most frequent first.
+    pub causes: Vec<(String, u32)>,
 }
 
 /// The report of an experiment.
@@ -77,6 +121,9 @@ pub struct ExperimentReport {
     pub base_case: u32,
     /// The responses.
     pub responses: Vec<ReportedResponse>,
+    /// The causes of slow requests for each case with an explained trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<CaseCauses>,
     /// Numbers of attempts by outcome, without warm-up trials.
     pub counts: TrialCounts,
     /// The blocks and cases without a result.
@@ -133,6 +180,7 @@ impl ExperimentReport {
                 .find(|case| case.changed.is_empty())
                 .map_or(1, |case| case.number),
             responses,
+            causes: case_causes(&trials),
             counts,
             given_up,
             trials,
@@ -178,11 +226,51 @@ fn reported(
     let analysis = analyse(cases, &table, AnalysisSettings { error });
     ReportedResponse {
         unit: response.unit().to_owned(),
-        sentence: sentence(cases, &analysis, &text),
+        sentence: sentence(cases, &analysis, &response.title()),
+        name: response.title(),
         effect_names: analysis.effects.iter().map(|effect| effect_name(cases, effect.kind)).collect(),
         response: text,
+        surfaces: surfaces(cases, &table, error),
+        recovered: recovered(experiment, cases, &table, error),
         analysis,
     }
+}
+
+/// The part of the loss that each treated case recovers. All intervals together have the confidence of the analysis.
+fn recovered(
+    experiment: &Experiment,
+    cases: &CaseSet,
+    table: &ResponseTable,
+    error: f64,
+) -> Vec<ReportedRecovery> {
+    let Some(plan) = experiment.recovery.as_ref().and_then(|plan| plan.cases(cases)) else {
+        return Vec::new();
+    };
+    let confidence = 1.0 - error / plan.treated.len() as f64;
+    let one = |case: &u32| match recovered_loss(table, plan.without, plan.with, *case, confidence) {
+        Ok(recovered) => ReportedRecovery { case: *case, recovered: Some(recovered), reason: String::new() },
+        Err(reason) => ReportedRecovery { case: *case, recovered: None, reason: reason.to_string() },
+    };
+    plan.treated.iter().map(one).collect()
+}
+
+/// The causes that the explanations of finished trials name.
+fn case_causes(trials: &[ReportedTrial]) -> Vec<CaseCauses> {
+    let mut counts: BTreeMap<u32, BTreeMap<&str, u32>> = BTreeMap::new();
+    for trial in trials {
+        let id = trial.entry.trial;
+        let is_used = trial.entry.outcome == TrialOutcome::Finished && !id.is_warm_up();
+        if let Some(cause) = trial.cause.as_deref().filter(|_| is_used) {
+            *counts.entry(id.case).or_default().entry(cause).or_default() += 1;
+        }
+    }
+    let sorted = |(case, causes): (u32, BTreeMap<&str, u32>)| {
+        let mut causes: Vec<(String, u32)> =
+            causes.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+        causes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        CaseCauses { case, causes }
+    };
+    counts.into_iter().map(sorted).collect()
 }
 
 fn empty_table(design: &Design, scale: ResponseScale) -> ResponseTable {

@@ -1,8 +1,8 @@
 //! The tables of an experiment, for terminal and page.
 
 use busyhour_experiment::{
-    CaseSummary, Effect, EffectInterval, ExperimentReport, ReportedResponse, ReportedTrial, ResponseScale,
-    TrialOutcome,
+    CaseSummary, Effect, EffectInterval, ExperimentReport, ReportedFactor, ReportedResponse, ReportedTrial,
+    ResponseScale, TrialOutcome,
 };
 
 use crate::numbers::{counted, duration, rate};
@@ -17,18 +17,18 @@ pub(crate) struct ExperimentTable {
     pub(crate) note: String,
 }
 
-const UNKNOWN: &str = "–";
+pub(crate) const UNKNOWN: &str = "–";
 
-fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
+pub(crate) fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
     names.iter().map(|(name, is_number)| ((*name).to_owned(), *is_number)).collect()
 }
 
 /// A response with its unit, such as `p95 (ms)`.
 pub(crate) fn with_unit(response: &ReportedResponse) -> String {
     match (response.unit.as_str(), response.analysis.scale) {
-        ("", ResponseScale::Difference) => format!("{} (%)", response.response),
-        ("", ResponseScale::Ratio) => response.response.clone(),
-        (unit, _) => format!("{} ({unit})", response.response),
+        ("", ResponseScale::Difference) => format!("{} (%)", response.name),
+        ("", ResponseScale::Ratio) => response.name.clone(),
+        (unit, _) => format!("{} ({unit})", response.name),
     }
 }
 
@@ -37,6 +37,11 @@ pub(crate) fn value_text(value: Option<f64>, scale: ResponseScale) -> String {
     match (value, scale) {
         (None, _) => UNKNOWN.to_owned(),
         (Some(value), ResponseScale::Difference) => format!("{:.2}", 100.0 * value),
+        // Three significant digits.
+        (Some(value), ResponseScale::Ratio) if value > 0.0 && value < 9.995 => {
+            let digits = (2.0 - value.log10().floor()).clamp(2.0, 12.0) as usize;
+            format!("{value:.digits$}")
+        }
         (Some(value), ResponseScale::Ratio) => rate(value),
     }
 }
@@ -47,12 +52,12 @@ fn signed(change: f64) -> String {
     text.replace('-', "−")
 }
 
-fn change_text(change: Option<f64>, scale: ResponseScale) -> String {
+pub(crate) fn change_text(change: Option<f64>, scale: ResponseScale) -> String {
     let unit = if scale == ResponseScale::Difference { "pp" } else { "%" };
     change.map_or_else(|| UNKNOWN.to_owned(), |change| format!("{} {unit}", signed(change)))
 }
 
-fn interval_text(interval: Option<EffectInterval>, scale: ResponseScale) -> String {
+pub(crate) fn interval_text(interval: Option<EffectInterval>, scale: ResponseScale) -> String {
     match interval {
         Some(interval) => {
             format!("{} to {}", signed(interval.low), change_text(Some(interval.high), scale))
@@ -70,7 +75,7 @@ fn p_text(p: Option<f64>) -> String {
 }
 
 /// Confidence in percent, with enough digits to differ from 100.
-fn confidence_text(confidence: f64) -> String {
+pub(crate) fn confidence_text(confidence: f64) -> String {
     let percent = 100.0 * confidence;
     if percent < 99.5 { format!("{percent:.0} %") } else { format!("{percent:.2} %") }
 }
@@ -92,7 +97,7 @@ pub(crate) fn effects_table(response: &ReportedResponse) -> ExperimentTable {
     let confidence = confidence_text(response.analysis.confidence);
     let omitted = response.analysis.interactions_omitted;
     ExperimentTable {
-        title: format!("Effects on {}", response.response),
+        title: format!("Effects on {}", response.name),
         columns: columns(&[
             ("Effect", false),
             ("Change", true),
@@ -149,7 +154,21 @@ pub(crate) fn cases_table(report: &ExperimentReport, response: &ReportedResponse
             (&format!("{confidence} interval"), true),
         ]),
         rows: response.analysis.cases.iter().map(row).collect(),
-        note: String::new(),
+        note: base_note(report),
+    }
+}
+
+/// The levels of the base case.
+fn base_note(report: &ExperimentReport) -> String {
+    let levels = report.case_levels.get((report.base_case as usize).wrapping_sub(1));
+    let of = |(factor, level): (&ReportedFactor, &usize)| {
+        Some(format!("{}={}", factor.name, factor.levels.get(*level)?))
+    };
+    let levels: Option<Vec<String>> =
+        report.factors.iter().zip(levels.into_iter().flatten()).map(of).collect();
+    match levels {
+        Some(levels) if !levels.is_empty() => format!("base: {}", levels.join(", ")),
+        _ => String::new(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use busyhour_experiment::ExperimentReport;
 
+use crate::experiment_more_tables::{causes_table, recovery_table, surface_tables};
 use crate::experiment_tables::{
     ExperimentTable, cases_table, effects_table, outcome_text, state_lines, trials_table,
 };
@@ -27,6 +28,11 @@ pub fn experiment_text(report: &ExperimentReport, look: Look) -> String {
     for response in &report.responses {
         table(&mut out, &effects_table(response), look);
         table(&mut out, &cases_table(report, response), look);
+        let more = recovery_table(report, response).into_iter().chain(surface_tables(report, response));
+        more.for_each(|one| table(&mut out, &one, look));
+    }
+    if let Some(causes) = causes_table(report) {
+        table(&mut out, &causes, look);
     }
     table(&mut out, &trials_table(report), look);
     out
@@ -52,7 +58,7 @@ fn table(out: &mut String, table: &ExperimentTable, look: Look) {
         let _ = writeln!(out, "{}", if at == 0 { look.dim(line) } else { line.to_owned() });
     }
     if !table.note.is_empty() {
-        let _ = writeln!(out, "{}", table.note);
+        let _ = writeln!(out, "{}", printable(&table.note));
     }
 }
 
@@ -62,7 +68,7 @@ pub fn experiment_csv(report: &ExperimentReport) -> String {
     let mut heads: Vec<String> = ["trial", "block", "case", "attempt"].map(str::to_owned).to_vec();
     heads.extend(report.factors.iter().map(|factor| cell(&factor.name)));
     heads.extend(["outcome", "reason", "seconds"].map(str::to_owned));
-    heads.extend(report.responses.iter().map(|response| cell(&response.response)));
+    heads.extend(report.responses.iter().map(|response| cell(&response.name)));
     let mut out = heads.join(",") + "\n";
     for trial in &report.trials {
         let id = trial.entry.trial;
@@ -87,7 +93,7 @@ pub fn experiment_csv(report: &ExperimentReport) -> String {
 #[cfg(test)]
 mod tests {
     use busyhour_experiment::{
-        Experiment, GivenUp, JournalEntry, ReportedTrial, TrialCounts, TrialId, TrialOutcome,
+        Experiment, GivenUp, JournalEntry, Quantile, ReportedTrial, TrialCounts, TrialId, TrialOutcome,
     };
 
     use super::*;
@@ -114,6 +120,11 @@ mod tests {
             case_name: if trial.case == 1 { "base".to_owned() } else { "heap=2g".to_owned() },
             seconds: 61.2,
             values: [("p95".to_owned(), p95), ("errors".to_owned(), p95.map(|_| 0.01))].into(),
+            quantiles: vec![
+                Quantile { share: 0.5, ms: 20.0 },
+                Quantile { share: 0.95, ms: p95.unwrap_or(1.0) },
+            ],
+            cause: is_finished.then(|| "gc-pauses".to_owned()),
             failed_thresholds: Vec::new(),
             notes: Vec::new(),
             dir: format!("trials/{id}"),
@@ -149,6 +160,7 @@ mod tests {
             "The experiment is not complete: 6 trials are open. Run it again to continue.",
             "Block 4 has no result for heap=2g: 1 attempts failed, 2 were spoiled.",
             "Cases: errors (%)",
+            "heap=2g  gc-pauses in 3 of 3",
             "load not delivered, 5 %",
         ] {
             assert!(text.contains(part), "{part:?} is missing in\n{text}");
@@ -171,6 +183,8 @@ mod tests {
         assert!(page.contains("<h1>Size of the &lt;heap&gt;</h1>"), "{page}");
         assert!(page.contains("<a href=\"../out/trials/b03-c02-a1/report.html\">b03-c02-a1</a>"), "{page}");
         assert!(!page.contains("trials/b01-c01-a1/"), "a trial without a report has no link");
-        assert_eq!(page.matches("<figure>").count(), 2);
+        // Two responses, and the distributions.
+        assert_eq!(page.matches("<figure>").count(), 3);
+        assert!(page.contains("gc-pauses in 3 of 3"), "{page}");
     }
 }

@@ -36,6 +36,7 @@ mod comparison_trend;
 mod dashboard;
 mod delivery;
 mod error_causes;
+mod experiment_more_tables;
 mod experiment_tables;
 mod experiment_text;
 mod explanation_lines;

@@ -4,15 +4,20 @@ use busyhour_arrivals::ArrivalProcess;
 use busyhour_experiment::Experiment;
 
 use crate::setting::CaseSetting;
+use crate::variables::TrialVariables;
 
 /// Time for users to finish their samples when a trial is stopped.
 const GRACE: &str = "5s";
+
+/// The names of the properties with the number of users, and with the duration in seconds.
+const USERS: [&str; 2] = ["users", "USERS"];
+const DURATION: [&str; 2] = ["duration", "DURATION"];
 
 /// The arguments of `busyhour` for the run of a trial, without its seed and directory. The duration of the trial applies to
 /// schedules whose last stage has no length.
 ///
 /// A plan without a schedule defines its own load. It gets the number of users and the duration in seconds as the properties
-/// `users` and `duration`.
+/// `users` and `duration`, and also in capital letters.
 #[must_use]
 pub fn run_arguments(experiment: &Experiment, setting: &CaseSetting<'_>) -> Vec<String> {
     let load = &experiment.load;
@@ -36,9 +41,13 @@ pub fn run_arguments(experiment: &Experiment, setting: &CaseSetting<'_>) -> Vec<
         }
         (None, None) => {
             if let Some(users) = setting.users {
-                option("-J", &format!("users={users}"));
+                for name in USERS {
+                    option("-J", &format!("{name}={users}"));
+                }
             }
-            option("-J", &format!("duration={}", experiment.trials.duration.seconds().ceil()));
+            for name in DURATION {
+                option("-J", &format!("{name}={}", experiment.trials.duration.seconds().ceil()));
+            }
         }
     }
     for (name, value) in &setting.properties {
@@ -52,6 +61,13 @@ pub fn run_arguments(experiment: &Experiment, setting: &CaseSetting<'_>) -> Vec<
     }
     arguments.extend(setting.options.iter().map(|option| (*option).to_owned()));
     arguments
+}
+
+/// The arguments of [`run_arguments`] with values instead of the names of variables, to check them.
+#[must_use]
+pub fn example_arguments(experiment: &Experiment, setting: &CaseSetting<'_>) -> Vec<String> {
+    let variables = TrialVariables::example(&experiment.system.ports);
+    run_arguments(experiment, setting).iter().map(|argument| variables.fill(argument)).collect()
 }
 
 #[cfg(test)]
@@ -91,8 +107,18 @@ mod tests {
             "plan = \"shop.jmx\"\nusers = 5\nproperties = { host = \"a\" }",
             "{ name = \"a\" }, { name = \"b\", users = 9, properties = { host = \"b\" } }",
         );
-        assert_eq!(found[0], format!("run shop.jmx --grace 5s -J users=5 -J duration=90 -J host=a {END}"));
-        assert_eq!(found[1], format!("run shop.jmx --grace 5s -J users=9 -J duration=90 -J host=b {END}"));
+        assert_eq!(
+            found[0],
+            format!(
+                "run shop.jmx --grace 5s -J users=5 -J USERS=5 -J duration=90 -J DURATION=90 -J host=a {END}"
+            )
+        );
+        assert_eq!(
+            found[1],
+            format!(
+                "run shop.jmx --grace 5s -J users=9 -J USERS=9 -J duration=90 -J DURATION=90 -J host=b {END}"
+            )
+        );
         let open = arguments(
             "plan = \"shop.jmx\"\nschedule = \"even(5/s) for 90s\"",
             "{ name = \"a\" }, { name = \"b\", schedule = \"even(9/s) for 90s\" }",

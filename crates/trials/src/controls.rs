@@ -1,12 +1,14 @@
 //! Settings of an experiment that this program cannot apply.
 
-use busyhour_experiment::{Experiment, NeighbourWorkload, TreatmentAction};
+use busyhour_experiment::{Experiment, NeighbourWorkload, Treatment, TreatmentAction};
 
 /// A setting that cannot be applied, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnavailableControl {
     /// The part of the file, such as `treatment "confine-stream" (masks)`.
     pub name: String,
+    /// The treatment, if it is one.
+    pub treatment: Option<String>,
     /// Why it cannot be applied.
     pub reason: String,
 }
@@ -15,12 +17,25 @@ pub struct UnavailableControl {
 #[must_use]
 pub fn unavailable_controls(experiment: &Experiment, has_neighbours: bool) -> Vec<UnavailableControl> {
     let mut found = Vec::new();
-    let mut add =
-        |name: String, reason: &str| found.push(UnavailableControl { name, reason: reason.to_owned() });
+    let mut add = |name: String, treatment: Option<&str>, reason: &str| {
+        found.push(UnavailableControl {
+            name,
+            treatment: treatment.map(str::to_owned),
+            reason: reason.to_owned(),
+        });
+    };
     if experiment.system.cgroup.is_some() {
-        add("`cgroup` of [system]".to_owned(), "this version cannot place the system in a control group");
+        add(
+            "`cgroup` of [system]".to_owned(),
+            None,
+            "this version cannot place the system in a control group",
+        );
     }
-    for treatment in &experiment.treatments {
+    let is_used = |treatment: &&Treatment| {
+        let mut levels = experiment.factors.iter().flat_map(|factor| &factor.levels);
+        levels.any(|level| level.treatments.iter().any(|name| name == treatment.name()))
+    };
+    for treatment in experiment.treatments.iter().filter(is_used) {
         let (kind, reason) = match &treatment.action {
             TreatmentAction::Cgroup(_) => ("cgroup", "this version cannot limit control groups"),
             TreatmentAction::Masks(_) => ("masks", "this version cannot set masks of the cache"),
@@ -37,7 +52,7 @@ pub fn unavailable_controls(experiment: &Experiment, has_neighbours: bool) -> Ve
                 continue;
             }
         };
-        add(format!("treatment {:?} ({kind})", treatment.name()), reason);
+        add(format!("treatment {:?} ({kind})", treatment.name()), Some(treatment.name()), reason);
     }
     let starts = experiment.system.start.is_some();
     for factor in experiment.factors.iter().filter(|_| !starts) {
@@ -46,7 +61,7 @@ pub fn unavailable_controls(experiment: &Experiment, has_neighbours: bool) -> Ve
         };
         if factor.levels.iter().any(changes) {
             let reason = "the experiment does not start the system, so it cannot set environment or options; add `start` to [system]";
-            add(format!("factor {:?}", factor.name), reason);
+            add(format!("factor {:?}", factor.name), None, reason);
         }
     }
     found

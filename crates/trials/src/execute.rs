@@ -10,7 +10,7 @@ use busyhour_experiment::{
 
 use crate::error::ExecuteError;
 use crate::journal_file::{
-    EndedTrial, JOURNAL_FILE_NAME, JournalContent, JournalFile, JournalLine, JournalStart,
+    EndedTrial, JOURNAL_FILE_NAME, JournalContent, JournalFile, JournalLine, JournalStart, LeftOut,
 };
 use crate::patches;
 use crate::planned::{planned_blocks, window_s};
@@ -34,6 +34,10 @@ pub struct ExecuteRequest<'e> {
     pub experiment: &'e Experiment,
     /// The text of its file, which is copied to the directory.
     pub text: &'e str,
+    /// Whether the experiment is the short form of the file.
+    pub is_short: bool,
+    /// Levels of the file that the experiment does not contain.
+    pub left_out: LeftOut,
     /// The directory of its file.
     pub base_dir: PathBuf,
     /// The directory for journal and trials, as an absolute path.
@@ -102,7 +106,7 @@ pub fn execute(
         stop,
     };
     let mut execution = Execution { around: &around, design, journal, content, failed: 0 };
-    execution.begin(request.text)?;
+    execution.begin(request)?;
     execution.restore(observer)?;
     execution.run(observer)
 }
@@ -118,10 +122,15 @@ struct Execution<'e> {
 
 impl Execution<'_> {
     /// Checks that the directory belongs to this experiment.
-    fn begin(&mut self, text: &str) -> Result<(), ExecuteError> {
+    fn begin(&mut self, request: &ExecuteRequest<'_>) -> Result<(), ExecuteError> {
         let experiment = self.around.experiment;
-        let start =
-            JournalStart { version: 1, fingerprint: experiment.fingerprint(), seed: experiment.trials.seed };
+        let start = JournalStart {
+            version: 1,
+            fingerprint: experiment.fingerprint(),
+            seed: experiment.trials.seed,
+            is_short: request.is_short,
+            left_out: request.left_out.clone(),
+        };
         match &self.content.start {
             Some(known) if *known != start => {
                 return Err(ExecuteError::OtherExperiment { dir: self.around.dir.display().to_string() });
@@ -133,7 +142,7 @@ impl Execution<'_> {
             }
         }
         let path = self.around.dir.join(EXPERIMENT_FILE_NAME);
-        std::fs::write(&path, text).map_err(ExecuteError::file(&path))
+        std::fs::write(&path, request.text).map_err(ExecuteError::file(&path))
     }
 
     /// Undoes what an interrupted execution left.
@@ -202,17 +211,18 @@ impl Execution<'_> {
         };
         let setting = CaseSetting::of(experiment, cases, case, self.around.java_options);
         let mut executed = ActiveTrial::new(self.around, &setting, trial, &mut self.journal).execute()?;
-        let mut found = Default::default();
+        let mut found = values::Responses::default();
         if executed.outcome == TrialOutcome::Finished {
             let dir = trial_dir(self.around.dir, trial.id);
-            let (values, reasons) = values::responses(&dir, &experiment.responses, window_s(experiment));
-            executed.notes.extend(reasons);
-            found = values;
+            found = values::responses(&dir, &experiment.responses, window_s(experiment));
+            executed.notes.append(&mut found.reasons);
         }
         let ended = EndedTrial {
             entry: JournalEntry { trial: trial.id, outcome: executed.outcome },
             seconds: begun.elapsed().as_secs_f64(),
-            values: found,
+            values: found.values,
+            quantiles: found.quantiles,
+            cause: executed.cause,
             failed_thresholds: executed.failed_thresholds,
             notes: executed.notes,
         };

@@ -5,7 +5,7 @@ use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use busyhour_experiment::{Design, Journal, JournalEntry, TrialId, TrialOutcome};
+use busyhour_experiment::{Design, Journal, JournalEntry, Quantile, TrialId, TrialOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ExecuteError;
@@ -65,6 +65,9 @@ pub enum JournalLine {
     Ended(EndedTrial),
 }
 
+/// Levels that are left out of an experiment, by the names of their factors.
+pub type LeftOut = BTreeMap<String, Vec<String>>;
+
 /// The first line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalStart {
@@ -74,6 +77,12 @@ pub struct JournalStart {
     pub fingerprint: String,
     /// The seed of the orders and arrivals, which can differ from that of the file.
     pub seed: u64,
+    /// Whether it is the short form.
+    #[serde(default)]
+    pub is_short: bool,
+    /// Levels that are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: LeftOut,
 }
 
 /// A trial that ended.
@@ -87,6 +96,12 @@ pub struct EndedTrial {
     /// The responses of a finished trial; `None` for unavailable ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Option<f64>>,
+    /// Quantiles of the response times of a finished trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quantiles: Vec<Quantile>,
+    /// The cause of slow requests that the explanation of a finished trial names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// The thresholds that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_thresholds: Vec<String>,
@@ -212,6 +227,8 @@ impl JournalFile {
             entry: JournalEntry { trial, outcome: TrialOutcome::Interrupted },
             seconds: 0.0,
             values: BTreeMap::new(),
+            quantiles: Vec::new(),
+            cause: None,
             failed_thresholds: Vec::new(),
             notes: Vec::new(),
         }
@@ -226,11 +243,19 @@ mod tests {
     fn lines_are_read_as_they_were_written() {
         let dir = tempfile::tempdir().unwrap();
         let trial = TrialId { block: 1, case: 2, attempt: 1 };
-        let start = JournalStart { version: 1, fingerprint: "f".to_owned(), seed: 7 };
+        let start = JournalStart {
+            version: 1,
+            fingerprint: "f".to_owned(),
+            seed: 7,
+            is_short: false,
+            left_out: LeftOut::new(),
+        };
         let ended = EndedTrial {
             entry: JournalEntry { trial, outcome: TrialOutcome::Spoiled { reason: "late".to_owned() } },
             seconds: 2.5,
             values: [("p95".to_owned(), Some(1.5)), ("max".to_owned(), None)].into(),
+            quantiles: vec![Quantile { share: 0.5, ms: 2.5 }],
+            cause: Some("none".to_owned()),
             failed_thresholds: vec!["errors < 1%".to_owned()],
             notes: Vec::new(),
         };

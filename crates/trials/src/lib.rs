@@ -27,13 +27,14 @@ mod setting;
 mod stop;
 mod trial;
 mod values;
+mod variables;
 mod verdict;
 
-pub use arguments::run_arguments;
+pub use arguments::{example_arguments, run_arguments};
 pub use controls::{UnavailableControl, unavailable_controls};
 pub use error::ExecuteError;
 pub use execute::{ExecuteEnd, ExecuteRequest, ExperimentProgress, TrialObserver, execute};
-pub use journal_file::{EndedTrial, JOURNAL_FILE_NAME, JournalContent, JournalLine, JournalStart};
+pub use journal_file::{EndedTrial, JOURNAL_FILE_NAME, JournalContent, JournalLine, JournalStart, LeftOut};
 pub use keeper::{KeepError, KeepRequest, keep};
 pub use read::{EXPERIMENT_FILE_NAME, read_report};
 pub use setting::{CaseSetting, JAVA_OPTIONS};

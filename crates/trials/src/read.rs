@@ -54,6 +54,8 @@ pub(crate) fn reported_trials(
             case_name: cases.case(id.case).map_or_else(String::new, |case| cases.case_name(case)),
             seconds: ended.seconds,
             values: values_of(experiment, ended, &run),
+            quantiles: ended.quantiles.clone(),
+            cause: ended.cause.clone(),
             failed_thresholds: ended.failed_thresholds.clone(),
             notes: ended.notes.clone(),
             dir: format!("trials/{id}"),
@@ -69,7 +71,7 @@ fn values_of(experiment: &Experiment, ended: &EndedTrial, run: &Path) -> BTreeMa
         let is_missing = |response: &&Response| !found.contains_key(&String::from((*response).clone()));
         let missing: Vec<Response> = experiment.responses.iter().filter(is_missing).cloned().collect();
         if !missing.is_empty() {
-            found.extend(values::responses(run, &missing, window_s(experiment)).0);
+            found.extend(values::responses(run, &missing, window_s(experiment)).values);
         }
     }
     found

@@ -19,6 +19,7 @@ use crate::process::{Kept, KeptCommand, POLL_INTERVAL, SUCCESS, Waited};
 use crate::ready::{ReadyCheck, check_command};
 use crate::setting::{CaseSetting, words};
 use crate::stop::StopRequest;
+use crate::variables::TrialVariables;
 use crate::verdict::{failed_thresholds, judge};
 
 /// Time between SIGTERM and SIGKILL for the system under test.
@@ -67,6 +68,8 @@ pub(crate) struct Surroundings<'e> {
 /// How a trial ended.
 pub(crate) struct Executed {
     pub(crate) outcome: TrialOutcome,
+    /// The cause of slow requests that the explanation of the run names.
+    pub(crate) cause: Option<String>,
     pub(crate) failed_thresholds: Vec<String>,
     pub(crate) notes: Vec<String>,
 }
@@ -82,6 +85,7 @@ pub(crate) struct ActiveTrial<'t> {
     setting: &'t CaseSetting<'t>,
     trial: Trial,
     dir: PathBuf,
+    variables: TrialVariables,
     journal: &'t mut JournalFile,
     system: Option<Kept>,
     neighbours: Vec<(&'t str, Kept)>,
@@ -104,6 +108,7 @@ impl<'t> ActiveTrial<'t> {
             setting,
             trial,
             dir: trial_dir(around.dir, trial.id),
+            variables: TrialVariables::default(),
             journal,
             system: None,
             neighbours: Vec::new(),
@@ -123,15 +128,21 @@ impl<'t> ActiveTrial<'t> {
             Ok(summary) => {
                 let failed_thresholds = failed_thresholds(&summary);
                 let outcome = judge(&summary, self.around.experiment.trials.duration.seconds());
-                return Ok(Executed { outcome, failed_thresholds, notes: self.notes });
+                let cause = summary.explanation.map(|explanation| explanation.cause.id().to_owned());
+                return Ok(Executed { outcome, cause, failed_thresholds, notes: self.notes });
             }
             Err(TrialError::Stopped) => TrialOutcome::Interrupted,
             Err(TrialError::Failed(reason)) => TrialOutcome::Failed { reason },
         };
-        Ok(Executed { outcome, failed_thresholds: Vec::new(), notes: self.notes })
+        Ok(Executed { outcome, cause: None, failed_thresholds: Vec::new(), notes: self.notes })
     }
 
     fn attempt(&mut self) -> Result<Result<Summary, TrialError>, ExecuteError> {
+        let ports = &self.around.experiment.system.ports;
+        match TrialVariables::choose(self.around.busyhour, &self.dir, ports) {
+            Ok(variables) => self.variables = variables,
+            Err(error) => return Ok(Err(error)),
+        }
         for result in [Self::patch_files, Self::apply_commands] {
             if let Err(error) = result(self)? {
                 return Ok(Err(error));
@@ -151,17 +162,22 @@ impl<'t> ActiveTrial<'t> {
     }
 
     fn kept_command(&self, words: Vec<std::ffi::OsString>, log: &str) -> KeptCommand<'t> {
-        let environment = self.setting.environment.iter();
         KeptCommand {
             busyhour: self.around.busyhour,
             words,
-            environment: environment.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            environment: self.environment(),
             directory: &self.around.system_dir,
             cores: &[],
             log: self.dir.join(log),
             grace: COMMAND_GRACE,
             lingers: false,
         }
+    }
+
+    /// The environment of commands: the variables of the trial, and those of the case.
+    fn environment(&self) -> Vec<(String, String)> {
+        let of_case = self.setting.environment.clone();
+        self.variables.environment().chain(of_case).collect()
     }
 
     fn failed_start(what: &str, error: &std::io::Error) -> TrialError {
@@ -230,7 +246,8 @@ impl<'t> ActiveTrial<'t> {
 
     fn start_system(&mut self) -> Result<(), TrialError> {
         let system = &self.around.experiment.system;
-        let check = system.ready.as_ref().map(ReadyCheck::of);
+        let ready = system.ready.as_ref().map(|ready| self.variables.fill_command(ready));
+        let check = ready.as_ref().map(ReadyCheck::of);
         if let Some(start) = &system.start {
             check.as_ref().map_or(Ok(()), ReadyCheck::refuse_taken_port)?;
             let cores = system.cores.as_ref().map_or(&[][..], |list| list.cores());
@@ -241,7 +258,7 @@ impl<'t> ActiveTrial<'t> {
         }
         let Some(check) = check else { return Ok(()) };
         let within = Duration::from_secs_f64(system.ready_within_s());
-        let environment = self.setting.environment.clone().into_iter().collect();
+        let environment = self.environment();
         let log = self.dir.join("ready.log");
         let command = check_command(self.around.busyhour, &self.around.system_dir, environment, log);
         check.wait(self.system.as_mut(), within, &command, self.around.stop).map_err(|error| match error {
@@ -317,7 +334,7 @@ impl<'t> ActiveTrial<'t> {
         let experiment = self.around.experiment;
         let mut words: Vec<std::ffi::OsString> = vec![self.around.busyhour.into()];
         let arguments = run_arguments(experiment, self.setting);
-        words.extend(arguments.into_iter().map(Into::into));
+        words.extend(arguments.iter().map(|argument| self.variables.fill(argument).into()));
         words.extend(["--quiet".into(), "--seed".into(), self.trial.arrivals_seed.to_string().into()]);
         words.extend(["--dir".into(), self.dir.clone().into()]);
         let command = KeptCommand {

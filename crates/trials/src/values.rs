@@ -3,33 +3,57 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use busyhour_experiment::{Response, ResponseMeasure};
+use busyhour_experiment::{Quantile, Response, ResponseMeasure};
+use busyhour_limits::files::read_input_text;
 use busyhour_record::RunDir;
 use busyhour_results::{AggregateSettings, ReadSettings, ResultsInput, aggregate_inputs, series_path};
 use busyhour_sample::{Nanos, RunTotals, SampleKind, Totals};
 use busyhour_series::{SeriesQuery, read_series};
+use serde_json::Value;
 
-/// The responses of a run by their text. A response that is unavailable has no value, and a reason is among the returned texts.
-pub(crate) fn responses(
-    run: &Path,
-    responses: &[Response],
-    window_s: (f64, f64),
-) -> (BTreeMap<String, Option<f64>>, Vec<String>) {
+/// Largest length of a JSON file with a response, in bytes.
+const JSON_BYTES_MAX: u64 = 64 << 20;
+
+/// The shares of requests of which trials have quantiles.
+const SHARES: [f64; 15] =
+    [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999];
+
+/// The responses of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Responses {
+    /// The values by the texts of the responses; `None` for unavailable ones.
+    pub(crate) values: BTreeMap<String, Option<f64>>,
+    /// Quantiles of the response times of all requests. None lies beyond the second-slowest request.
+    pub(crate) quantiles: Vec<Quantile>,
+    /// Why responses are unavailable.
+    pub(crate) reasons: Vec<String>,
+}
+
+/// The responses of a run, and why some are unavailable.
+pub(crate) fn responses(run: &Path, responses: &[Response], window_s: (f64, f64)) -> Responses {
     let mut reasons = Vec::new();
-    let needs_samples = responses.iter().any(|one| !matches!(one.measure, ResponseMeasure::Series(_)));
-    let totals = if needs_samples { totals(run, window_s) } else { Err(String::new()) };
+    let totals = totals(run, window_s);
     let values = responses.iter().map(|response| {
         let found = match (&response.measure, &totals) {
+            (ResponseMeasure::Number { file, path }, _) => number_of_file(run, file, path),
             (ResponseMeasure::Series(name), _) => series_mean(run, name, window_s),
             (_, Ok(totals)) => of_totals(response, totals, window_s.1 - window_s.0),
             (_, Err(reason)) => Err(reason.clone()),
         };
         let text = String::from(response.clone());
-        let value = found.map_err(|reason| reasons.push(format!("{text} is unavailable: {reason}"))).ok();
+        let value = found
+            .map_err(|reason| reasons.push(format!("{} is unavailable: {reason}", response.title())))
+            .ok();
         (text, value)
     });
     let values = values.collect();
-    (values, reasons)
+    let quantiles = totals.map_or_else(|_| Vec::new(), |totals| quantiles(&totals.total));
+    Responses { values, quantiles, reasons }
+}
+
+fn quantiles(of: &Totals) -> Vec<Quantile> {
+    let known = SHARES.into_iter().filter(|share| of.samples as f64 * (1.0 - share) >= 1.0);
+    known.map(|share| Quantile { share, ms: of.response.quantile_ms(share) }).collect()
 }
 
 fn totals(run: &Path, window_s: (f64, f64)) -> Result<RunTotals, String> {
@@ -60,8 +84,48 @@ fn of_totals(response: &Response, totals: &RunTotals, length_s: f64) -> Result<f
         ResponseMeasure::Max => Ok(times.max_ms()),
         ResponseMeasure::Throughput => Ok(of.samples as f64 / length_s),
         ResponseMeasure::Errors => Ok(of.errors as f64 / of.samples as f64),
-        ResponseMeasure::Series(_) => Err("it is not a measure of requests".to_owned()),
+        ResponseMeasure::Concurrency => Ok(of.samples as f64 / length_s * times.mean_ms() / 1e3),
+        ResponseMeasure::Series(_) | ResponseMeasure::Number { .. } => {
+            Err("it is not a measure of requests".to_owned())
+        }
     }
+}
+
+/// The number at a path of a JSON file of the run directory, such as `arrivals.0.observed.cov.value`.
+fn number_of_file(run: &Path, file: &str, path: &str) -> Result<f64, String> {
+    let text =
+        read_input_text(&run.join(file), JSON_BYTES_MAX).map_err(|error| format!("{file}: {error}"))?;
+    let content: Value = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
+    number_at(&content, path).map_err(|reason| format!("{reason} in {file}"))
+}
+
+/// The number at a path: keys and indices, `last` for the last member of a list, and `KEY=VALUE` for the only member with this
+/// value.
+fn number_at(content: &Value, path: &str) -> Result<f64, String> {
+    let mut at = content;
+    for step in path.split('.') {
+        at = step_into(at, step)?;
+    }
+    if let Some(reason) = at.get("unavailable").and_then(Value::as_str) {
+        return Err(reason.to_owned());
+    }
+    at.as_f64().ok_or_else(|| format!("{path} is not a number"))
+}
+
+fn step_into<'v>(at: &'v Value, step: &str) -> Result<&'v Value, String> {
+    let missing = || format!("there is no {step:?}");
+    let Value::Array(list) = at else { return at.get(step).ok_or_else(missing) };
+    if let Some((key, wanted)) = step.split_once('=') {
+        let mut found = list.iter().filter(|member| member.get(key).and_then(Value::as_str) == Some(wanted));
+        let first = found.next().ok_or_else(missing)?;
+        return match found.count() {
+            0 => Ok(first),
+            others => Err(format!("{} members have {step}", others + 1)),
+        };
+    }
+    let found =
+        if step == "last" { list.last() } else { step.parse().ok().and_then(|index: usize| list.get(index)) };
+    found.ok_or_else(missing)
 }
 
 /// The mean of the only observed series with this name.
@@ -79,4 +143,34 @@ fn series_mean(run: &Path, name: &str, (from_s, to_s): (f64, f64)) -> Result<f64
         return Err(format!("{} series have this name; observe fewer sources", others + 1));
     }
     Ok(series.points.iter().map(|point| point.mean).sum::<f64>() / series.points.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leads_to_a_number_or_names_what_is_missing() {
+        let content = serde_json::json!({
+            "a": [{"kind": "x", "n": 1}, {"kind": "y y", "n": [2, 3.5]}, {"kind": "x", "n": 4}],
+            "b": {"unavailable": "it was not recorded"},
+        });
+        let found = |path: &str| number_at(&content, path);
+        assert_eq!(found("a.0.n"), Ok(1.0));
+        assert_eq!(found("a.kind=y y.n.last"), Ok(3.5));
+        let reasons: Vec<String> = ["a.kind=x.n", "a.kind=z.n", "a.7.n", "b", "a", "c.d"]
+            .map(|path| found(path).unwrap_err())
+            .to_vec();
+        assert_eq!(
+            reasons,
+            [
+                "2 members have kind=x",
+                "there is no \"kind=z\"",
+                "there is no \"7\"",
+                "it was not recorded",
+                "a is not a number",
+                "there is no \"c\"",
+            ]
+        );
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_experiment::Case;
-use busyhour_trials::{CaseSetting, UnavailableControl, run_arguments, unavailable_controls};
+use busyhour_trials::{CaseSetting, UnavailableControl, example_arguments, unavailable_controls};
 use clap::{Args as _, FromArgMatches as _};
 
 use super::file::LoadedExperiment;
@@ -74,7 +74,7 @@ fn check_length(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<
 
 /// Parses the command line of the run.
 fn check_run(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<(), CommandError> {
-    let arguments = run_arguments(&loaded.experiment, setting);
+    let arguments = example_arguments(&loaded.experiment, setting);
     let words = arguments.into_iter().chain(OWN.map(str::to_owned));
     let mut command = RunArgs::augment_args(clap::Command::new("busyhour run"));
     let parsed =

@@ -8,7 +8,7 @@ use busyhour_report::{experiment_csv, experiment_html, experiment_text};
 use busyhour_trials::{EXPERIMENT_FILE_NAME, JournalContent, read_report};
 
 use super::args::{ReportArgs, ShownArgs};
-use super::file::{LoadedExperiment, load};
+use super::file::{LoadedExperiment, Selection, load};
 use crate::exit::{Exit, complain, hinted, print};
 use crate::output::Output;
 use crate::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
@@ -36,7 +36,12 @@ fn report(args: &ReportArgs) -> Result<Exit, Exit> {
         return Err(complain(Exit::Refused, &hinted(message, hint)));
     }
     let content = JournalContent::read(&args.dir).map_err(|error| complain(Exit::Refused, &chain(&error)))?;
-    let loaded = load(&file, content.start.map(|start| start.seed))?;
+    let selection = content.start.map_or_else(Selection::default, |start| Selection {
+        seed: Some(start.seed),
+        is_short: start.is_short,
+        left_out: start.left_out,
+    });
+    let loaded = load(&file, &selection)?;
     let dir = std::path::absolute(&args.dir)
         .map_err(|error| complain(Exit::Refused, &format!("{}: {error}", args.dir.display())))?;
     Ok(show(&loaded, &dir, &files, args.shown.json))

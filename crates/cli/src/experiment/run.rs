@@ -1,13 +1,14 @@
 //! `busyhour experiment run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_trials::{ExecuteEnd, ExecuteError, ExecuteRequest, JAVA_OPTIONS, StopRequest, execute};
 
 use super::args::RunArgs;
-use super::file::{LoadedExperiment, load};
+use super::file::{LoadedExperiment, Selection, levels_with, load};
 use super::progress::ProgressLines;
+use super::shipped::{not_found_hint, shipped};
 use super::{checks, dry_run, report};
 use crate::exit::{Exit, complain, hinted, note, print, say};
 use crate::stop_signals::Signals;
@@ -24,17 +25,33 @@ pub(super) fn main(args: &RunArgs) -> Exit {
 
 fn run(args: &RunArgs) -> Result<Exit, Exit> {
     let files = report::requested(&args.shown)?;
-    let loaded = load(&args.file, args.seed)?;
     let dir = directory(args)?;
+    let file = experiment_file(args, &dir)?;
     let files = report::absolute(files)?;
+    let mut selection = Selection { seed: args.seed, is_short: args.short, ..Selection::default() };
+    let mut loaded = load(&file, &selection)?;
+    let base_dir = loaded.base_dir.clone();
+    if args.skip_unavailable {
+        let unavailable = checks::controls(&loaded);
+        let names: Vec<&str> =
+            unavailable.iter().filter_map(|control| control.treatment.as_deref()).collect();
+        selection.left_out = levels_with(&loaded.experiment, &names);
+        for control in &unavailable {
+            say(&format!("warning: levels with {} are left out: {}", control.name, control.reason));
+        }
+        loaded = load(&file, &selection)?;
+    }
     // Paths in the file are relative to its directory.
-    std::env::set_current_dir(&loaded.base_dir)
-        .map_err(|error| complain(Exit::Internal, &format!("{}: {error}", loaded.base_dir.display())))?;
+    std::env::set_current_dir(&base_dir)
+        .map_err(|error| complain(Exit::Internal, &format!("{}: {error}", base_dir.display())))?;
     let errors = checks::errors(&loaded);
     errors.iter().for_each(|error| say(&format!("error: {}: {error}", loaded.name)));
     let unavailable = checks::controls(&loaded);
     for control in &unavailable {
         say(&format!("error: {}: {} is not available: {}", loaded.name, control.name, control.reason));
+    }
+    if !unavailable.is_empty() {
+        say("hint: --skip-unavailable leaves out the levels with these controls");
     }
     if args.dry_run {
         print(&dry_run::text(&loaded, &unavailable));
@@ -45,7 +62,7 @@ fn run(args: &RunArgs) -> Result<Exit, Exit> {
     if args.dry_run {
         return Ok(Exit::Completed);
     }
-    let end = execute_trials(&loaded, &dir);
+    let end = execute_trials(&loaded, &selection, &dir);
     // The result so far is shown in any case.
     let shown = match &end {
         Err(ExecuteError::InUse(_) | ExecuteError::OtherExperiment { .. } | ExecuteError::Journal { .. }) => {
@@ -83,18 +100,40 @@ fn explain(error: &ExecuteError) -> Exit {
 /// The directory of the experiment, as an absolute path.
 fn directory(args: &RunArgs) -> Result<PathBuf, Exit> {
     let dir = args.dir.clone().unwrap_or_else(|| {
-        PathBuf::from(DIRECTORY).join(args.file.file_stem().unwrap_or(args.file.as_os_str()))
+        let mut name = args.file.file_stem().unwrap_or(args.file.as_os_str()).to_owned();
+        if args.short {
+            name.push("-short");
+        }
+        PathBuf::from(DIRECTORY).join(name)
     });
     std::path::absolute(&dir).map_err(|error| complain(Exit::Usage, &format!("{}: {error}", dir.display())))
 }
 
-fn execute_trials(loaded: &LoadedExperiment, dir: &std::path::Path) -> Result<ExecuteEnd, ExecuteError> {
+/// The file: the given one, or that of a shipped experiment, which is written to the directory of the experiment.
+fn experiment_file(args: &RunArgs, dir: &Path) -> Result<PathBuf, Exit> {
+    if args.file.exists() {
+        return Ok(args.file.clone());
+    }
+    if let Some(found) = shipped(&args.file) {
+        return found.write_for(dir);
+    }
+    let message = format!("there is no file and no experiment {}", args.file.display());
+    Err(complain(Exit::Refused, &hinted(message, &not_found_hint(&args.file))))
+}
+
+fn execute_trials(
+    loaded: &LoadedExperiment,
+    selection: &Selection,
+    dir: &Path,
+) -> Result<ExecuteEnd, ExecuteError> {
     let here = |source| ExecuteError::File { path: "this program".to_owned(), source };
     let stop = StopRequest::default();
     listen(stop.clone()).map_err(here)?;
     let request = ExecuteRequest {
         experiment: &loaded.experiment,
         text: &loaded.text,
+        is_short: selection.is_short,
+        left_out: selection.left_out.clone(),
         base_dir: loaded.base_dir.clone(),
         dir: dir.to_owned(),
         busyhour: std::env::current_exe().map_err(here)?,

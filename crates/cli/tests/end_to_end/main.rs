@@ -18,6 +18,8 @@ mod docs;
 mod exit_codes;
 #[cfg(target_os = "linux")]
 mod experiments;
+#[cfg(target_os = "linux")]
+mod experiments_shipped;
 mod export;
 mod faults;
 #[cfg(target_os = "linux")]

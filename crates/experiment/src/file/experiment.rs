@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::factor::Factor;
 use super::quantity::Duration;
+use super::recovery::RecoveryPlan;
 use super::response::Response;
+use super::short::ShortForm;
 use super::system::{SystemUnderTest, TrialLoad};
 use super::treatment::Treatment;
 use super::trial_plan::{ExperimentLimits, TrialPlan};
@@ -48,6 +50,12 @@ pub struct Experiment {
     /// Thresholds that are evaluated for every trial, as in `busyhour run --threshold`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
+    /// Which part of a loss treatments recover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryPlan>,
+    /// The short form, for `--short`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short: Option<ShortForm>,
     /// Limits that the experiment must not exceed.
     #[serde(default)]
     pub limits: ExperimentLimits,

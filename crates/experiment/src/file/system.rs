@@ -53,6 +53,10 @@ pub struct SystemUnderTest {
     /// Runs before each trial, for example to restore a database.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<Command>,
+    /// Names of environment variables. Each trial sets them to free ports of 127.0.0.1; `ready` and [load] can contain
+    /// them as `${NAME}`, and also `${TRIAL_DIR}` and `${BUSYHOUR}`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<String>,
     /// Environment variables of the commands.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,

@@ -5,15 +5,20 @@ use std::hash::Hash;
 
 use busyhour_diagnostic::nearest_name;
 
+use super::check_recovery::check_recovery;
 use super::experiment::Experiment;
 use super::factor::{FilePatch, SettingKey};
 use super::finding::{Finding, Step};
+use super::shorten::check_short;
 use super::treatment::{Treatment, TreatmentAction};
 use super::trial_plan::Repetitions;
 use crate::design::{CasesError, DesignError, DurationEstimate, TRIALS_MAX, TrialOrder};
 
 /// Largest number of characters of a name.
 const NAME_CHARS_MAX: usize = 60;
+
+/// Largest number of ports.
+const PORTS_MAX: usize = 64;
 
 /// Largest number of repetitions.
 const REPETITIONS_MAX: u32 = 1_000;
@@ -39,6 +44,7 @@ pub(super) fn findings(experiment: &Experiment) -> Vec<Finding<'_>> {
         found.push(Finding::error([Step::Key("version")], message));
     }
     check_system(experiment, &mut found);
+    check_ports(experiment, &mut found);
     check_load(experiment, &mut found);
     check_trials(experiment, &mut found);
     check_names(experiment, &mut found);
@@ -48,8 +54,10 @@ pub(super) fn findings(experiment: &Experiment) -> Vec<Finding<'_>> {
     check_patches(experiment, &mut found);
     check_settings(experiment, &mut found);
     check_texts(experiment, &mut found);
+    check_short(experiment, &mut found);
     if !found.iter().any(Finding::is_error) {
         check_design(experiment, &mut found);
+        check_recovery(experiment, &mut found);
     }
     found
 }
@@ -90,6 +98,27 @@ fn check_system<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
     if system.start.is_none() && system.stop.is_some() {
         let message = "the system is stopped after each trial, but there is no command that starts it";
         found.push(Finding::error([key("system"), key("stop")], message).hint("add `start`"));
+    }
+}
+
+fn check_ports<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
+    let ports = &experiment.system.ports;
+    let path = |at| [key("system"), key("ports"), Step::Element(at)];
+    let is_name = |name: &String| {
+        let mut bytes = name.bytes();
+        bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+            && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    if let Some(at) = ports.iter().position(|name| !is_name(name)) {
+        let message = format!("{} is not the name of an environment variable", shown(&ports[at]));
+        found.push(Finding::error(path(at), message).hint("use letters, digits and _, such as PORT"));
+    }
+    if let Some(at) = repeated(ports.iter()) {
+        found.push(Finding::error(path(at), format!("the port {} is repeated", shown(&ports[at]))));
+    }
+    if ports.len() > PORTS_MAX {
+        let message = format!("{} ports are more than the limit of {PORTS_MAX}", ports.len());
+        found.push(Finding::error(path(PORTS_MAX), message));
     }
 }
 

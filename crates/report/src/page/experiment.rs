@@ -4,7 +4,9 @@ use busyhour_experiment::{ExperimentReport, ReportedResponse, TrialOutcome};
 use maud::{Markup, PreEscaped, html};
 
 use super::bundle::{STYLE, content_security_policy};
+use super::experiment_plots::{distribution_plot, factor_plots};
 use super::markup::scrolling;
+use crate::experiment_more_tables::{causes_table, recovery_table, surface_tables};
 use crate::experiment_tables::{
     ExperimentTable, cases_table, effects_table, state_lines, trials_table, value_text, with_unit,
 };
@@ -50,11 +52,29 @@ pub fn experiment_html(report: &ExperimentReport, prefix: &str) -> String {
                     "\n"
                     @for (at, response) in report.responses.iter().enumerate() {
                         section aria-labelledby={ "response-" (at) } {
-                            h2 id={ "response-" (at) } { (printable(&response.response)) }
+                            h2 id={ "response-" (at) } { (printable(&response.name)) }
                             @if at > 0 { p { (printable(&response.sentence)) } }
                             (plot(report, response))
+                            @for plot in factor_plots(report, response) { (plot.figure()) }
                             (table(&effects_table(response), |_| None))
                             (table(&cases_table(report, response), |_| None))
+                            @for one in recovery_table(report, response).iter().chain(&surface_tables(report, response)) {
+                                (table(one, |_| None))
+                            }
+                        }
+                        "\n"
+                    }
+                    @if let Some(plot) = distribution_plot(report) {
+                        section aria-labelledby="distributions" {
+                            h2 id="distributions" { "Distributions of response times" }
+                            (plot.figure())
+                        }
+                        "\n"
+                    }
+                    @if let Some(causes) = causes_table(report) {
+                        section aria-labelledby="causes" {
+                            h2 id="causes" { "Causes of slow requests" }
+                            (table(&causes, |_| None))
                         }
                         "\n"
                     }
@@ -79,11 +99,10 @@ fn link(report: &ExperimentReport, prefix: &str, row: usize) -> Option<String> {
 /// A table. `link` returns the address for the first cell of a row.
 fn table(table: &ExperimentTable, link: impl Fn(usize) -> Option<String>) -> Markup {
     let class = |at: usize| (!table.columns[at].1).then_some("text");
-    scrolling(
+    let shown = scrolling(
         &printable(&table.title),
         html! {
             table.wide {
-                caption { (printable(&table.title)) }
                 thead { tr { @for (at, (name, _)) in table.columns.iter().enumerate() {
                     th scope="col" class=[class(at)] { (printable(name)) }
                 } } }
@@ -104,9 +123,13 @@ fn table(table: &ExperimentTable, link: impl Fn(usize) -> Option<String>) -> Mar
                     }
                 }
             }
-            @if !table.note.is_empty() { p { (table.note) } }
         },
-    )
+    );
+    html! {
+        h3 { (printable(&table.title)) }
+        (shown)
+        @if !table.note.is_empty() { p.sub { (printable(&table.note)) } }
+    }
 }
 
 /// The values of all trials, with the mean and its interval, for each case.
