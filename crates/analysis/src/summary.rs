@@ -1,5 +1,6 @@
 //! The summary of a run, as written to `summary.json`.
 
+use busyhour_detection::Neighbours;
 use busyhour_sample::{HISTOGRAM_DIGITS, RunTotals, SampleKind};
 use busyhour_stacks::StackDifference;
 use serde::{Deserialize, Serialize};
@@ -92,6 +93,9 @@ pub struct Summary {
     /// Why requests were slow; `None` if the run was not observed, or was not recorded by this program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+    /// The neighbours that harmed the observed system; `None` if it was not observed on its own machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<Neighbours>,
     /// How the stacks of slow windows differ from the others, for each process whose stacks were recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<StackDifference>,
@@ -195,6 +199,7 @@ impl Summary {
             window,
             system: None,
             explanation: None,
+            neighbours: None,
             stacks: Vec::new(),
             saturation: None,
             server_log: None,

@@ -44,7 +44,7 @@ impl ShownEvents {
         Some(match event {
             RunEvent::Finding(finding) => format!("{finding}\n"),
             RunEvent::Warning(text) => format!("warning: {text}"),
-            RunEvent::Notice(text) => text.clone(),
+            RunEvent::Notice(text) | RunEvent::Neighbour(text) => text.clone(),
             RunEvent::StopRequested { is_immediate: true } => {
                 "stopping now; requests in flight are discarded".into()
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
-use busyhour_report::{observation_html, observation_text};
+use busyhour_report::{neighbour_text, observation_html, observation_text};
 use busyhour_results::{SystemObservation, read_observation};
 
 use crate::exit::{Exit, complain, note, print};
@@ -20,6 +20,7 @@ pub(crate) fn show(dir: &Path, details: bool, files: &[OutputFile]) -> Exit {
     if let Some(system) = &observed.summary.system {
         print(&observation_text(system, details || !out.is_terminal, out.look));
     }
+    print(&neighbour_text(&observed.summary, out.look));
     for file in files {
         let text = match text_of(&observed, file.kind) {
             Some(text) => text,

@@ -130,7 +130,7 @@ impl RunObservation {
         };
         let mut later = events.clone();
         let sink = Box::new(move |line: &str| notice(&mut later, format!("observing {line}")));
-        let observer = if self.is_explicit {
+        let mut observer = if self.is_explicit {
             let observation = Observation::prepare(request, prepared.clock());
             let mut now = events.clone();
             observation.lines().iter().for_each(|line| notice(&mut now, format!("observing {line}")));
@@ -143,6 +143,12 @@ impl RunObservation {
             };
             SystemObserver::after_start(request, prepared.clock(), Box::new(report), sink)
         };
+        let mut neighbours = events.clone();
+        observer.on_neighbour(Box::new(move |text| {
+            if !is_silent {
+                neighbours.event(&RunEvent::Neighbour(text.to_owned()));
+            }
+        }));
         let series = observer.series();
         prepared
             .observe("the observation", Box::new(observer))

@@ -18,6 +18,8 @@ pub enum RunEvent {
     Warning(String),
     /// Information, such as the address of a metrics server.
     Notice(String),
+    /// A neighbour harms the observed system: the sentence about it.
+    Neighbour(String),
     /// The run entered a phase.
     PhaseChanged(RunPhase),
     /// A stop of the run was requested.

@@ -6,13 +6,14 @@ use busyhour_observe::jvm::{FoundJvm, JvmProbe, find_jvms};
 use busyhour_observe::perf::{PerfProbe, PerfTarget};
 use busyhour_observe::rdt::{MountedFiles, RdtProbe, Resctrl};
 use busyhour_observe::{
-    DiscoveredEntry, DiscoveryStart, EntryOrigin, FoundProcess, Location, ObservableSource, OsProbe,
-    ProcRoot, SourceAvailability, StallProbe, discover_from, find_processes,
+    DiscoveredEntry, DiscoveryStart, EntryOrigin, FoundNeighbours, FoundProcess, Location, NeighbourProbe,
+    ObservableSource, OsProbe, ProcRoot, SourceAvailability, StallProbe, discover_from, find_processes,
 };
 use busyhour_program::clock::Clock;
 
 use crate::jvm_stacks::JvmStacks;
 use crate::log_redaction::log_redactor;
+use crate::neighbours_file::{NeighbourSink, NeighboursSoFar};
 use crate::request::ObservationRequest;
 use crate::selected::Selected;
 use crate::source_line::{LineState, SourceLine};
@@ -57,6 +58,20 @@ pub(crate) fn select(
         | SourceSpec::Log(_)
         | SourceSpec::Journal(_) => {}
     }
+}
+
+/// Adds the probe of neighbours, if this machine or one of its processes is watched. Returns what it finds.
+pub(crate) fn add_neighbours(
+    selected: &mut Selected,
+    sink: Option<NeighbourSink>,
+) -> Option<NeighboursSoFar> {
+    if !selected.has("os") && selected.watched_pids().is_empty() {
+        return None;
+    }
+    let found = FoundNeighbours::default();
+    let probe = NeighbourProbe::new(&ProcRoot::live(), &found, sink);
+    selected.probes.push(Box::new(probe));
+    Some(Box::new(move || found.get()))
 }
 
 /// Adds the processes behind the targets, and this machine if one of the targets is on it.

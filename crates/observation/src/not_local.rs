@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use busyhour_program::clock::Clock;
 
+use crate::neighbours_file::{NeighbourSink, NeighboursSoFar};
 use crate::request::ObservationRequest;
 use crate::selected::Selected;
 use crate::source_line::SourceLine;
@@ -30,6 +31,14 @@ pub(crate) fn select(
         | SourceSpec::Journal(_) => return,
     };
     selected.refuse(SourceLine::not_watched(name, "it is only available on Linux", ""));
+}
+
+/// Finds no neighbours.
+pub(crate) fn add_neighbours(
+    _selected: &mut Selected,
+    _sink: Option<NeighbourSink>,
+) -> Option<NeighboursSoFar> {
+    None
 }
 
 /// Finds nothing.

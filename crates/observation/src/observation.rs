@@ -1,17 +1,20 @@
 //! An observation: its sources are found first, and then it runs.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use busyhour_detection::{NEIGHBOURS_VERSION, Neighbours};
 use busyhour_observe::{SeriesStore, Watch, WatchError, WatchOptions};
 use busyhour_program::clock::Clock;
 use busyhour_record::{RunDirError, RunPart};
 use busyhour_series::FileStart;
 
 use crate::followed::FollowedLogs;
+use crate::local;
 use crate::log_sources::LogSourcesError;
 use crate::marks_file::MarksProbe;
+use crate::neighbours_file::{self, NeighbourSink, NeighboursSoFar};
 use crate::request::ObservationRequest;
 use crate::search::{LineSink, Search, SearchThread};
 use crate::search_times::SearchTimes;
@@ -33,7 +36,7 @@ pub enum ObservationError {
         /// The cause.
         source: io::Error,
     },
-    /// The list of sources cannot be written.
+    /// The list of sources, or that of neighbours, cannot be written.
     #[error(transparent)]
     Sources(#[from] RunDirError),
     /// The file of series could not be written completely.
@@ -58,6 +61,7 @@ pub struct Observation {
     request: ObservationRequest,
     selected: Selected,
     clock: Clock,
+    neighbour_sink: Option<NeighbourSink>,
 }
 
 impl std::fmt::Debug for Observation {
@@ -71,7 +75,12 @@ impl Observation {
     #[must_use]
     pub fn prepare(request: ObservationRequest, clock: &Clock) -> Observation {
         let selected = select(&request, clock);
-        Observation { request, selected, clock: clock.clone() }
+        Observation { request, selected, clock: clock.clone(), neighbour_sink: None }
+    }
+
+    /// Calls `sink` when a neighbour that harms the system is found.
+    pub fn on_neighbour(&mut self, sink: NeighbourSink) {
+        self.neighbour_sink = Some(sink);
     }
 
     /// One line for each source, watched or not.
@@ -97,6 +106,7 @@ impl Observation {
         let mut parts = vec![SeriesStore::part(), sources_file::part()];
         parts.extend(FollowedLogs::parts(sources));
         parts.extend(StackSources::parts(sources));
+        parts.extend(neighbours_file::part(sources));
         parts
     }
 
@@ -124,7 +134,19 @@ impl Observation {
         let (stacks, probes) = StackSources::create(run_dir, &self.clock, readers)
             .map_err(file(busyhour_stacks::STACKS_FILE_NAME))?;
         self.selected.probes.extend(probes);
-        self.start_with(store, sink, Some(followed), stacks)
+        let mut running = None;
+        if neighbours_file::part(&self.request.sources).is_some() {
+            neighbours_file::write(
+                run_dir,
+                &Neighbours { version: NEIGHBOURS_VERSION, ..Neighbours::default() },
+            )?;
+            // The last probe, because it reads the values of the others.
+            let found = local::add_neighbours(&mut self.selected, self.neighbour_sink.take());
+            running = found.map(|found| (run_dir.to_owned(), found));
+        }
+        let mut observation = self.start_with(store, sink, Some(followed), stacks)?;
+        observation.neighbours = running;
+        Ok(observation)
     }
 
     /// Starts to read all sources like [`Self::start`], but writes no files: only the store contains the latest values.
@@ -154,24 +176,31 @@ impl Observation {
         );
         let search = match sink {
             Some(sink) if times.next().is_some() => {
-                let Observation { request, selected, clock } = self;
+                let Observation { request, selected, clock, .. } = self;
                 let search = Search::new(request, selected, Arc::downgrade(&watch), clock, sink);
                 Some(SearchThread::start(search, times).map_err(WatchError::Thread)?)
             }
             Some(_) | None => None,
         };
-        Ok(RunningObservation { search, stacks, watch, followed })
+        Ok(RunningObservation { search, stacks, watch, followed, neighbours: None })
     }
 }
 
 /// An observation that is running. It ends when it is dropped.
-#[derive(Debug)]
 pub struct RunningObservation {
     /// The first field, because it is dropped first: afterwards, no other thread has a reference to the watch.
     search: Option<SearchThread>,
     stacks: StackSources,
     watch: Arc<Watch>,
     followed: Option<FollowedLogs>,
+    /// The run directory, and what its list of neighbours contains.
+    neighbours: Option<(PathBuf, NeighboursSoFar)>,
+}
+
+impl std::fmt::Debug for RunningObservation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunningObservation").field("watch", &self.watch).finish_non_exhaustive()
+    }
 }
 
 impl RunningObservation {
@@ -193,6 +222,8 @@ impl RunningObservation {
         let followed = self.followed.map(|followed| followed.finish(&store)).unwrap_or_default();
         let mut errors: Vec<ObservationError> = followed.into_iter().map(ObservationError::Logs).collect();
         errors.extend(stacks.err().map(ObservationError::Stacks));
+        let neighbours = self.neighbours.map(|(dir, found)| neighbours_file::write(&dir, &found()));
+        errors.extend(neighbours.and_then(Result::err).map(ObservationError::Sources));
         errors.extend(store.status().file_error.map(|reason| ObservationError::Series { reason }));
         errors
     }

@@ -8,6 +8,7 @@ use busyhour_program::clock::Clock;
 use busyhour_record::RunPart;
 use busyhour_series::FileStart;
 
+use crate::neighbours_file::NeighbourSink;
 use crate::observation::{Observation, RunningObservation};
 use crate::request::ObservationRequest;
 use crate::search::LineSink;
@@ -63,6 +64,7 @@ pub struct SystemObserver {
     state: State,
     series: ObservedSeries,
     sink: Option<LineSink>,
+    neighbour_sink: Option<NeighbourSink>,
     failure: Option<ObserverError>,
 }
 
@@ -77,7 +79,7 @@ impl SystemObserver {
     #[must_use]
     pub fn new(observation: Observation, sink: LineSink) -> SystemObserver {
         let state = State::Prepared(Box::new(observation));
-        SystemObserver { state, series: ObservedSeries::default(), sink: Some(sink), failure: None }
+        SystemObserver::of(state, sink)
     }
 
     /// An observer that finds the sources when the run has started, so that the search does not delay the start. `found` receives their
@@ -90,7 +92,17 @@ impl SystemObserver {
         sink: LineSink,
     ) -> SystemObserver {
         let state = State::Planned(Box::new(Planned { request, clock: clock.clone(), found }));
-        SystemObserver { state, series: ObservedSeries::default(), sink: Some(sink), failure: None }
+        SystemObserver::of(state, sink)
+    }
+
+    fn of(state: State, sink: LineSink) -> SystemObserver {
+        let series = ObservedSeries::default();
+        SystemObserver { state, series, sink: Some(sink), neighbour_sink: None, failure: None }
+    }
+
+    /// Calls `sink` when a neighbour that harms the system is found.
+    pub fn on_neighbour(&mut self, sink: NeighbourSink) {
+        self.neighbour_sink = Some(sink);
     }
 
     /// The series of the run, for live views.
@@ -107,7 +119,10 @@ impl RunObserver for SystemObserver {
             State::Prepared(observation) => Some(*observation),
             State::Running(_) | State::Over => None,
         };
-        let Some(observation) = observation else { return };
+        let Some(mut observation) = observation else { return };
+        if let Some(sink) = self.neighbour_sink.take() {
+            observation.on_neighbour(sink);
+        }
         let start = FileStart {
             wall_anchor_ms: run.wall_anchor_ms,
             hostname: run.hostname.clone(),

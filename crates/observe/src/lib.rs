@@ -23,6 +23,8 @@ mod discovery;
 mod fields;
 pub mod jvm;
 #[cfg(target_os = "linux")]
+mod neighbours;
+#[cfg(target_os = "linux")]
 mod network;
 #[cfg(target_os = "linux")]
 mod os;
@@ -68,6 +70,8 @@ pub use discovery::{
     NetworkNamespace, ObservableSource, ServerKind, SourceAvailability, discover, discover_from,
     find_processes,
 };
+#[cfg(target_os = "linux")]
+pub use neighbours::{FoundNeighbours, NeighbourProbe, NeighbourSink};
 #[cfg(target_os = "linux")]
 pub use network::NetworkProbe;
 #[cfg(target_os = "linux")]

@@ -28,6 +28,8 @@ use metrics::ProcessSeries;
 use outgoing::OutgoingReader;
 use threads::ThreadPass;
 
+pub(crate) use cpu_clock::process_cpu_ns;
+
 const SECOND: u64 = 1_000_000_000;
 
 static INFO: Metric =

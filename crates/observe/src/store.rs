@@ -151,8 +151,15 @@ impl SeriesStore {
     /// The latest value of each series that has one, in the order of declaration.
     #[must_use]
     pub fn latest(&self) -> Vec<LatestValue> {
+        self.latest_of(|_| true)
+    }
+
+    /// The latest values of the metrics that `is_wanted` selects by name.
+    #[must_use]
+    pub fn latest_of(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<LatestValue> {
         let content = self.lock();
-        let values = content.series.iter().filter_map(|series| {
+        let wanted = content.series.iter().filter(|series| is_wanted(&series.name));
+        let values = wanted.filter_map(|series| {
             let (time, value) = series.latest?;
             Some(LatestValue {
                 source: series.source.clone(),

@@ -49,6 +49,7 @@ mod load_changes;
 mod log_tables;
 mod log_words;
 mod marks;
+mod neighbour_lines;
 pub mod numbers;
 mod observation_text;
 mod page;
@@ -88,6 +89,7 @@ pub use largest_load_words::{largest_load_sentence, load_text};
 pub use load_changes::describe_change;
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use log_words::{NamedLog, log_comparison_note, log_entries, log_extent, log_notes, log_verdict};
+pub use neighbour_lines::neighbour_text;
 pub use observation_text::observation_text;
 pub use page::{
     EVENTS_PATH, LIVE_TEXT_IDS, LivePage, LogBaseline, LogPage, NoSolution, WhatIfClass, WhatIfFound,

@@ -116,7 +116,7 @@ pub fn observation_html(summary: &Summary, record: &SystemRecord) -> String {
         kind: Kind::Run,
         title: &host,
         subtitle: "Observed without a run of Busyhour",
-        opening: html! { p { "Figures per request are unavailable, because no requests of a run were recorded." } },
+        opening: html! { (opening::neighbours(summary)) p { "Figures per request are unavailable, because no requests of a run were recorded." } },
         sections: &sections,
         model: &model,
     }

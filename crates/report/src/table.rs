@@ -13,6 +13,7 @@ use crate::headline::headline;
 use crate::incident_lines::incident_line;
 use crate::load_changes::changes;
 use crate::marks::{Quality, arrival_mark, generator_mark, is_about_generator, marked};
+use crate::neighbour_lines::neighbour_lines;
 use crate::numbers::{counted, ms, percent, rate, thousands};
 use crate::run_title::{end_words, title};
 use crate::sparkline::sparklines;
@@ -79,6 +80,7 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Loo
         (thresholds(summary, look), 4),
         (incidents(summary, look), 1),
         (explanation(summary, look), 2),
+        (neighbour_lines(summary, look), 1),
         (marks(summary, true, look), 1),
         (errors(summary, ERRORS_ON_SCREEN, false, look), 2),
         (system(summary, look), 3),
@@ -125,8 +127,13 @@ fn joined(lines: &[String]) -> String {
 fn details(summary: &Summary, show: RunShow, written: &Written, look: Look) -> String {
     let mut out = joined(&result(summary, look));
     out += &threshold_lines(summary, look, usize::MAX);
-    let trust: Vec<String> =
-        [incidents(summary, look), explanation(summary, look), marks(summary, false, look)].concat();
+    let trust: Vec<String> = [
+        incidents(summary, look),
+        explanation(summary, look),
+        neighbour_lines(summary, look),
+        marks(summary, false, look),
+    ]
+    .concat();
     if !trust.is_empty() {
         out += &format!("\n{}", joined(&trust));
     }

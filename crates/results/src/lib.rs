@@ -30,6 +30,7 @@ mod load_points;
 mod load_precision;
 mod log_arrivals;
 mod measure_run;
+mod neighbours;
 mod observation;
 mod percentiles;
 mod read_snapshots;

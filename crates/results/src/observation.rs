@@ -7,6 +7,7 @@ use busyhour_record::RunDir;
 use busyhour_sample::RunTotals;
 use busyhour_series::SERIES_FILE_NAME;
 
+use crate::neighbours::add_neighbours;
 use crate::system_figures::{SystemWindow, run_system_figures};
 use crate::system_record::SystemRecord;
 
@@ -37,5 +38,6 @@ pub fn read_observation(dir: &Path) -> Option<SystemObservation> {
     let facts = RunFacts { source: dir.display().to_string(), ..RunFacts::default() };
     let mut summary = Summary::new(facts, &RunTotals::empty());
     summary.system = Some(run_system_figures(&run, &dir.join(SERIES_FILE_NAME), window));
+    add_neighbours(dir, &mut summary);
     Some(SystemObservation { record, summary })
 }

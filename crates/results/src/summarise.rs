@@ -22,6 +22,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::error::ReadRunError;
 use crate::explanation::add_explanation;
 use crate::log_arrivals::LogLoad;
+use crate::neighbours::add_neighbours;
 use crate::run_arrivals::add_arrivals;
 use crate::run_facts::facts_of_results;
 use crate::start_order::StartOrder;
@@ -196,6 +197,7 @@ fn summarised(
     if let Some(dir) = &run {
         add_system(dir, manifest.as_ref(), &mut summary);
         add_explanation(dir, manifest.as_ref(), &mut summary);
+        add_neighbours(dir.path(), &mut summary);
     }
     Ok((summary, again))
 }

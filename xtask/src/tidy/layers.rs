@@ -61,6 +61,7 @@ const LAYERS: &[CrateRule] = &[
         "memory leaks: trends of class histograms and memory sizes over rounds of load",
         &["stats"],
     ),
+    layered("detection", "detects neighbours that harm the system under test while it is observed", &[]),
     layered("search", "the search for the largest load that keeps the thresholds", &["stats"]),
     layered(
         "experiment",
@@ -86,7 +87,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "observe",
         "probes of the system under test, and their series",
-        &["program", "record", "redaction", "sample", "series", "server"],
+        &["detection", "program", "record", "redaction", "sample", "series", "server"],
     ),
     layered("controls", "treatments of a machine that are undone in every case", &["diagnostic", "limits"])
         .in_tests(&["observe"]),
@@ -107,7 +108,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "analysis",
         "summaries, caveats, thresholds, verdicts and comparisons",
-        &["sample", "record", "serverlog", "stacks", "stats", "arrivals"],
+        &["sample", "record", "detection", "serverlog", "stacks", "stats", "arrivals"],
     ),
     layered("queueing", "queueing networks, their solution and their fit to runs", &["diagnostic", "stats"]),
     layered("simulation", "simulation of queueing networks", &["queueing", "stats"]),
@@ -179,6 +180,7 @@ const LAYERS: &[CrateRule] = &[
         "results",
         "reads and measures finished runs",
         &[
+            "detection",
             "diagnostic",
             "sample",
             "series",
@@ -284,6 +286,7 @@ const LAYERS: &[CrateRule] = &[
         "observation",
         "the sources of a run, logs that are followed, and the observer that records them",
         &[
+            "detection",
             "diagnostic",
             "gclog",
             "launch",

@@ -91,7 +91,8 @@ pub(crate) fn main(args: &WatchArgs) -> Exit {
             (Err(error), _) | (_, Some(Err(error))) => return complain(Exit::Usage, &error),
         };
     let clock = Clock::start();
-    let observation = Observation::prepare(request, &clock);
+    let mut observation = Observation::prepare(request, &clock);
+    observation.on_neighbour(Box::new(say));
     observation.lines().iter().for_each(|line| say(&format!("observing {line}")));
     if !observation.watches_anything() {
         return complain(Exit::Usage, "none of the sources can be watched");

@@ -4,7 +4,7 @@
 const PID_MAX: libc::pid_t = 4_194_304;
 
 /// CPU time of all threads of a process, also of those that ended, in ns; `None` if it does not exist.
-pub(super) fn process_cpu_ns(pid: u32) -> Option<u64> {
+pub(crate) fn process_cpu_ns(pid: u32) -> Option<u64> {
     let pid = libc::pid_t::try_from(pid).ok().filter(|pid| (1..=PID_MAX).contains(pid))?;
     // The ID of a process's CPU clock, as clock_getcpuclockid(3) computes it.
     let clock: libc::clockid_t = (!pid << 3) | 2;

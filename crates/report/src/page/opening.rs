@@ -63,6 +63,7 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
             }
             (incidents(summary))
             @if let Some(found) = &summary.explanation { (explanation(found, summary.saturation.as_ref())) }
+            (neighbours(summary))
             (stacks_opening(summary))
             (server_log_opening(summary))
             (thresholds(summary))
@@ -70,6 +71,12 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
         }
         "\n"
     }
+}
+
+/// The neighbours of the observed system.
+pub(super) fn neighbours(summary: &Summary) -> Markup {
+    let line = summary.neighbours.as_ref().and_then(|neighbours| neighbours.line());
+    html! { @if let Some(line) = line { div.caveats.why { p { (printable(&line)) } } } }
 }
 
 /// The result in a sentence or two.
