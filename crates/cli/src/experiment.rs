@@ -3,6 +3,7 @@
 mod args;
 mod checks;
 mod confirm;
+mod confirm_args;
 mod dry_run;
 mod file;
 mod keep;
@@ -11,6 +12,7 @@ mod report;
 mod restore;
 mod run;
 mod shipped;
+mod shown_args;
 
 use busyhour_experiment::Experiment;
 

@@ -32,7 +32,9 @@ impl LineFile {
     ///
     /// # Errors
     /// The same, and the file does not exist.
-    pub(crate) fn open_existing<T: DeserializeOwned>(path: &Path) -> Result<(LineFile, Vec<T>), ExecuteError> {
+    pub(crate) fn open_existing<T: DeserializeOwned>(
+        path: &Path,
+    ) -> Result<(LineFile, Vec<T>), ExecuteError> {
         LineFile::open_with(path, false)
     }
 

@@ -28,7 +28,6 @@ use crate::verdict::{failed_thresholds, judge};
 /// Time between SIGTERM and SIGKILL for the system under test.
 const SYSTEM_GRACE: Duration = Duration::from_secs(10);
 
-
 /// Time in which a neighbour must start to work.
 const NEIGHBOUR_TIMEOUT: Duration = Duration::from_secs(60);
 

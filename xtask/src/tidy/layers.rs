@@ -301,7 +301,11 @@ const LAYERS: &[CrateRule] = &[
         ],
     ),
     // A system under test, and tasks of the project.
-    beside("demo", "systems under test: the ticket shop, the probe, the cells emulator and the broker", &["server"]),
+    beside(
+        "demo",
+        "systems under test: the ticket shop, the probe, the cells emulator and the broker",
+        &["server"],
+    ),
     beside("neighbour", "noisy neighbours: load on one resource of chosen cores", &[]),
     beside("xtask-common", "shared code of the project's tasks", &[]),
     beside("xtask-conformance", "records JMeter and runs public plans", &["standin", "plan", "xtask-common"]),

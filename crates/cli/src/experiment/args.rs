@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::confirm::ConfirmArgs;
+use super::confirm_args::ConfirmArgs;
 use super::keep::KeepArgs;
+use super::shown_args::ShownArgs;
 
 #[derive(Debug, Args)]
 #[command(
@@ -124,15 +125,4 @@ pub(super) struct RestoreArgs {
     /// Directory of the experiment.
     #[arg(value_name = "DIR")]
     pub(super) dir: PathBuf,
-}
-
-/// How the result is shown.
-#[derive(Debug, Args)]
-pub(super) struct ShownArgs {
-    /// Print the report as JSON.
-    #[arg(long)]
-    pub(super) json: bool,
-    /// Write the report (.html, .json) or the trials (.csv); may be given several times.
-    #[arg(short = 'o', long = "output", value_name = "FILE")]
-    pub(super) output: Vec<PathBuf>,
 }

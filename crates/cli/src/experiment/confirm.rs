@@ -6,10 +6,10 @@ use busyhour_analysis::Summary;
 use busyhour_analysis::explanation::{Cause, Explanation};
 use busyhour_diagnostic::{io_hints, io_hints::chain};
 use busyhour_record::{Manifest, RunDir};
-use clap::Args;
 use serde_json::{Value, json};
 
-use super::args::{RunArgs, ShownArgs};
+use super::args::RunArgs;
+use super::confirm_args::ConfirmArgs;
 use super::run;
 use crate::exit::{Exit, complain, hinted, note};
 
@@ -41,60 +41,6 @@ const OWN_OPTIONS: [&str; 19] = [
 
 /// The same without a value.
 const OWN_FLAGS: [&str; 6] = ["--details", "--open-report", "--quiet", "--live", "-f", "-n"];
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The trials alternate between the system as it is and the system without the suspected cause. The first line of the result \
-    tells whether the response times differ, with an interval. Without an option that removes a cause, this command names the cause \
-    that the run's explanation found, and the option to remove it. What other processes do to the system is only changed if you name \
-    them.\n\n\
-    Examples:\n  busyhour experiment confirm runs/slow\n  \
-    busyhour experiment confirm runs/slow --start 'exec java -jar shop.jar' --ready http://127.0.0.1:8080/ --jvm-option -Xmx2g\n  \
-    busyhour experiment confirm runs/slow --property POOL=50\n  \
-    busyhour experiment confirm runs/slow --pause 4711 --repetitions 10\n  \
-    busyhour experiment confirm runs/slow --lift-quota /sys/fs/cgroup/shop --dry-run\n\n\
-    Exit codes: those of `busyhour experiment run`; 2 if no option removes a cause."
-)]
-pub(super) struct ConfirmArgs {
-    /// Directory of the run.
-    #[arg(value_name = "RUN")]
-    run: PathBuf,
-    /// Stop this process while the cause is removed (SIGSTOP, then SIGCONT); may be given several times.
-    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(2..))]
-    pause: Vec<u32>,
-    /// Remove the CPU quota of this control group while the cause is removed.
-    #[arg(long, value_name = "GROUP")]
-    lift_quota: Option<String>,
-    /// Property of the plan while the cause is removed; may be given several times.
-    #[arg(long, value_name = "NAME=VALUE")]
-    property: Vec<String>,
-    /// Environment variable of the system while the cause is removed (with --start).
-    #[arg(long, value_name = "NAME=VALUE")]
-    environment: Vec<String>,
-    /// Option of the system's Java virtual machine while the cause is removed (with --start).
-    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
-    jvm_option: Vec<String>,
-    /// Command that starts the system for each trial.
-    #[arg(long, value_name = "COMMAND", requires = "ready")]
-    start: Option<String>,
-    /// URL or command that tells when the system is ready (with --start).
-    #[arg(long, value_name = "URL")]
-    ready: Option<String>,
-    /// Length of the load of each trial (default: that of the run, at most 60s).
-    #[arg(long = "for", short = 'z', value_name = "TIME")]
-    length: Option<String>,
-    /// Number of trials with and without the cause.
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..=1000))]
-    repetitions: u32,
-    /// Show the trials, and execute nothing.
-    #[arg(long)]
-    dry_run: bool,
-    /// Directory for journal and trials (default: busyhour-experiments/confirm-RUN).
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-    #[command(flatten)]
-    shown: ShownArgs,
-}
 
 /// Runs the verb.
 pub(super) fn main(args: ConfirmArgs) -> Exit {

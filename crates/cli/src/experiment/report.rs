@@ -7,8 +7,9 @@ use busyhour_experiment::ExperimentReport;
 use busyhour_report::{experiment_csv, experiment_html, experiment_text};
 use busyhour_trials::{EXPERIMENT_FILE_NAME, JournalContent, read_report};
 
-use super::args::{ReportArgs, ShownArgs};
+use super::args::ReportArgs;
 use super::file::{LoadedExperiment, Selection, load};
+use super::shown_args::ShownArgs;
 use crate::exit::{Exit, complain, hinted, print};
 use crate::output::Output;
 use crate::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
