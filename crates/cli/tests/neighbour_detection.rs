@@ -138,8 +138,15 @@ fn a_neighbour_on_the_cpu_of_the_server_is_named() {
     kill_process(Pid::from_child(&run.0), Signal::INT).unwrap();
     run.0.wait().unwrap();
     let summary: Value = serde_json::from_str(&read("run/summary.json")).unwrap();
-    let found = summary["neighbours"]["found"].as_array().unwrap();
-    let named = found.iter().find(|one| one["who"]["pid"] == neighbour.0.id()).unwrap();
+    let Some(found) = summary["neighbours"]["found"].as_array() else {
+        panic!(
+            "no neighbour is in the summary: {}\n{}\n{line}",
+            summary["neighbours"],
+            read("run/neighbours.json")
+        )
+    };
+    let named = found.iter().find(|one| one["who"]["pid"] == neighbour.0.id());
+    let named = named.unwrap_or_else(|| panic!("process {} is not among {found:?}", neighbour.0.id()));
     assert_eq!((&named["damage"], &named["who"]["name"]), (&"cpu-wait".into(), &"busyhour".into()));
     assert!(named["harm_with"].as_f64() > named["harm_without"].as_f64(), "{named}");
     let chance = named["chance"].as_f64().unwrap();

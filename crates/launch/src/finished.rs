@@ -9,9 +9,7 @@ use busyhour_compile::Started;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::{Manifest, ResultFileConfig, RunDir};
 use busyhour_report::write_reports;
-use busyhour_results::{
-    RecordReading, ResultsInput, add_arrivals, add_explanation, add_system, judge_record, run_measures,
-};
+use busyhour_results::{RecordReading, ResultsInput, add_arrivals, add_observed, judge_record, run_measures};
 use busyhour_sample::{IntervalCounts, RunEnd, RunTotals};
 
 use crate::files::make_private;
@@ -108,8 +106,7 @@ impl RecordedRun<'_> {
         if let Err(error) = add_arrivals(&self.dir, &mut summary) {
             finished.fail(&error);
         }
-        add_system(&self.dir, Some(&self.manifest), &mut summary);
-        add_explanation(&self.dir, Some(&self.manifest), &mut summary);
+        add_observed(&self.dir, Some(&self.manifest), &mut summary);
         let are_thresholds_known = match judge(self.judge, &self.dir, self.criteria, &mut summary) {
             Ok(()) => true,
             Err(error) => {

@@ -8,7 +8,7 @@ use busyhour_analysis::{RunFacts, Summary};
 use busyhour_gclog::{GC_FILE_NAME, GC_FILE_VERSION, GcFile, GcLogReader, GcSource, GcSummary};
 use busyhour_record::{Recorder, RecorderConfig, RunDir};
 use busyhour_report::{html_report, html_report_with_system};
-use busyhour_results::{SystemRecord, add_system};
+use busyhour_results::{SystemRecord, add_observed};
 use observed::ObservedFile;
 
 /// The summary of a run without requests.
@@ -20,7 +20,7 @@ fn summary() -> Summary {
 
 fn page_of(dir: &Path) -> String {
     let (run, mut summary) = (RunDir::open(dir), summary());
-    add_system(&run, None, &mut summary);
+    add_observed(&run, None, &mut summary);
     let record = SystemRecord::of_summary(&run, &summary);
     html_report_with_system(&summary, record.as_ref())
 }

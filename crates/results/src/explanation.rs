@@ -31,7 +31,7 @@ const GC_FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Adds the explanation of slow requests, the saturation of resources and the comparison of stacks to the summary of a run that was
 /// observed. Samples and series that cannot be read are left out: the summary has already reported them.
-pub fn add_explanation(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summary) {
+pub(crate) fn add_explanation(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summary) {
     let Some(path) = series_path(dir, manifest) else { return };
     let (from_s, to_s) = summary.measured_s();
     let requests = read_requests(dir).unwrap_or_default();

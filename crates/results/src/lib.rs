@@ -8,8 +8,8 @@
 //! | [`summarise_results`], [`judge_results`], [`summarise`], [`summarise_jtl`] | files, streams, a run directory | a [`Summary`] |
 //! | [`judge_arrivals`], [`add_arrivals`] | the samples file of a run | verdicts on its arrivals |
 //! | [`judge_record`] | the samples file of a run | the results of its thresholds |
-//! | [`add_system`], [`read_system_figures`] | the series file of a run | the key figures of the system under test |
-//! | [`add_explanation`] | the samples file and the series file of a run | the observed cause of slow requests |
+//! | [`add_observed`], [`read_system_figures`] | the series file of a run | the key figures of the system under test |
+//! | [`add_observed`] | the samples file and the series file of a run | the observed cause of slow requests |
 //! | [`add_server_log`] | the samples file of a run, access logs | which requests arrived at the server, and when |
 //! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
 //! | [`measure_loads`] | the results of a run | the points of a capacity model |
@@ -32,6 +32,7 @@ mod log_arrivals;
 mod measure_run;
 mod neighbours;
 mod observation;
+mod observed;
 mod percentiles;
 mod read_snapshots;
 mod replay;
@@ -49,7 +50,7 @@ mod thresholds;
 mod unpack;
 
 pub use error::{ReadRunError, run_dir_hint};
-pub use explanation::{add_explanation, resource_utilizations};
+pub use explanation::resource_utilizations;
 pub use input_facts::{BAD_ROWS_LISTED_MAX, InputFacts};
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, OutOfOrder, RowPlace,
@@ -58,6 +59,7 @@ pub use load_points::{MeasuredLoad, measure_loads};
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use measure_run::{MeasureRunError, RunReading, measure_run};
 pub use observation::{SystemObservation, is_observation, read_observation};
+pub use observed::add_observed;
 pub use percentiles::read_percentiles;
 pub use read_snapshots::{RecordReading, SnapshotSource, read_snapshots, run_start_ms};
 pub use replay::ReplayedRun;
@@ -72,7 +74,7 @@ pub use server_log::{COMPARED_MAX, ServerLogError, ServerLogFiles, add_server_lo
 pub use summarise::{
     ResultsOptions, ResultsPart, judge_results, record_reading, summarise, summarise_jtl, summarise_results,
 };
-pub use system_figures::{SystemWindow, add_system, read_system_figures, series_path, system_figures};
+pub use system_figures::{SystemWindow, read_system_figures, series_path, system_figures};
 pub use system_record::{
     Aspect, LineFigures, LogRecord, LogTemplate, MarkCount, OmittedMetric, Panel, PanelLine, PanelName,
     ProcessRates, Resource, SourceOutcome, SourceRow, SystemMark, SystemRecord, TimeAxis, Unavailable, Unit,

@@ -20,13 +20,11 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::error::ReadRunError;
-use crate::explanation::add_explanation;
 use crate::log_arrivals::LogLoad;
-use crate::neighbours::add_neighbours;
+use crate::observed::add_observed;
 use crate::run_arrivals::add_arrivals;
 use crate::run_facts::facts_of_results;
 use crate::start_order::StartOrder;
-use crate::system_figures::add_system;
 use crate::thresholds::{judge_manifest, judge_record};
 
 /// Seed of the simulations in statistical tests; it is fixed so that the same results always have the same verdict.
@@ -195,9 +193,7 @@ fn summarised(
         }
     }
     if let Some(dir) = &run {
-        add_system(dir, manifest.as_ref(), &mut summary);
-        add_explanation(dir, manifest.as_ref(), &mut summary);
-        add_neighbours(dir.path(), &mut summary);
+        add_observed(dir, manifest.as_ref(), &mut summary);
     }
     Ok((summary, again))
 }

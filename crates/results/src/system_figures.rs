@@ -50,7 +50,7 @@ pub fn series_path(dir: &RunDir, manifest: Option<&Manifest>) -> Option<PathBuf>
 
 /// Adds the figures of the system under test to the summary of a run, for the part that the summary measures. If the
 /// series file cannot be read, the figures contain the reason.
-pub fn add_system(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summary) {
+pub(crate) fn add_system(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summary) {
     let Some(path) = series_path(dir, manifest) else { return };
     let (from_s, to_s) = match (summary.total.samples, summary.run.duration_s) {
         (0, Some(duration_s)) => (0.0, duration_s),

@@ -2,7 +2,7 @@
 
 use busyhour_record::RunDir;
 use busyhour_report::html_report_with_system;
-use busyhour_results::{SystemRecord, add_system};
+use busyhour_results::{SystemRecord, add_observed};
 
 use crate::devtools::Screen;
 use crate::{Pages, WATCH_SHIFTS, browser, observed, page_problems, sample, wanted};
@@ -14,7 +14,7 @@ fn page() -> String {
     observed::write_logs(dir.path());
     observed::write_sources(dir.path());
     let (run, mut summary) = (RunDir::open(dir.path()), sample::summary(wanted(8, 6_000, true, true)));
-    add_system(&run, None, &mut summary);
+    add_observed(&run, None, &mut summary);
     let record = SystemRecord::of_summary(&run, &summary).unwrap();
     assert_eq!(record.problems, [""; 0]);
     html_report_with_system(&summary, Some(&record))

@@ -1,0 +1,15 @@
+//! Everything that the summary of a run contains about its observed system.
+
+use busyhour_analysis::Summary;
+use busyhour_record::{Manifest, RunDir};
+
+use crate::explanation::add_explanation;
+use crate::neighbours::add_neighbours;
+use crate::system_figures::add_system;
+
+/// Adds the figures of the observed system, the explanation of slow requests and the neighbours to the summary of a run.
+pub fn add_observed(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summary) {
+    add_system(dir, manifest, summary);
+    add_explanation(dir, manifest, summary);
+    add_neighbours(dir.path(), summary);
+}
