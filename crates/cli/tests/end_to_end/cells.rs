@@ -63,9 +63,11 @@ impl Emulator {
     }
 
     fn pid(&self) -> u32 {
-        let printed = self.running.stderr();
-        let pid = printed.split("process ").nth(1).and_then(|rest| rest.split(';').next());
-        pid.unwrap_or_else(|| panic!("{printed}")).parse().unwrap()
+        // It is printed shortly after the address.
+        wait_for("the process is named", || {
+            let printed = self.running.stderr();
+            printed.split("process ").nth(1)?.split_once(';')?.0.parse().ok()
+        })
     }
 
     /// Ends it with a signal.
