@@ -91,9 +91,9 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Loo
         |parts: &[(Vec<String>, usize)]| -> usize { parts.iter().map(|(lines, _)| lines.len()).sum() };
     // Blank lines are needed after the result, and before the curves, the labels and the ending.
     let room = SCREEN_LINES.saturating_sub(ending.len() + 4 + show.lines_below);
-    for at in [8, 7, 6, 5, 2, 4, 3, 1] {
+    for at in [9, 8, 7, 6, 2, 5, 4, 3, 1] {
         // Curves and caveats are shortened in favour of the slowest labels.
-        let room = if at >= 7 { room.saturating_sub(LABEL_LINES_MIN) } else { room };
+        let room = if at >= 8 { room.saturating_sub(LABEL_LINES_MIN) } else { room };
         let others = lines(&parts) - parts[at].0.len();
         let (part, least) = &mut parts[at];
         part.truncate((*least).max(room.saturating_sub(others)));
