@@ -106,10 +106,13 @@ mod tests {
             command.stdout(std::process::Stdio::null()).spawn().unwrap()
         };
         let (mut own, mut other) = (start(&experiment_mark(dir.path())), start("/another"));
+        // Waiting closes the input of the process, which would end it.
+        let input = own.stdin.take();
         let waiting = std::thread::spawn(move || own.wait().unwrap());
         let (count, left) = end_left(dir.path());
         assert_eq!((count, left.len()), (1, 0));
         assert!(!waiting.join().unwrap().success());
+        drop(input);
         assert!(other.try_wait().unwrap().is_none());
         other.kill().unwrap();
         other.wait().unwrap();
