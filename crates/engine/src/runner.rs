@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc as blocking;
 use std::thread;
+use std::time::Duration;
 
 use busyhour_program::Program;
 use busyhour_program::group::Phase;
@@ -186,8 +187,12 @@ pub fn run<P: Protocol>(
                 shared.clear_stop();
             }
         }
+        let planned = shared.pass_gate(phase);
+        if let Some(at) = planned.filter(|_| phase == Phase::Main) {
+            shared.begun_ns.store(at.0, Ordering::Relaxed);
+        }
         let run_phase = |starts: Vec<Start>| cores.run_phase(shared, &starts);
-        if !run_groups(program, shared, phase, &mut open, run_phase) {
+        if !run_groups(program, shared, (phase, planned), &mut open, run_phase) {
             break;
         }
     }
@@ -198,11 +203,11 @@ pub fn run<P: Protocol>(
     Ok(RunReport { cores, end, open, stopped, stalls, abandoned })
 }
 
-/// Runs the groups of a phase; returns `false` if a core has failed.
+/// Runs the groups of a phase, which start at the planned time or at once; returns `false` if a core has failed.
 fn run_groups<P: Protocol>(
     program: &Arc<Program<P>>,
     shared: &Arc<RunShared>,
-    phase: Phase,
+    (phase, mut at): (Phase, Option<Nanos>),
     begun: &mut [Option<Nanos>],
     mut run_phase: impl FnMut(Vec<Start>) -> bool,
 ) -> bool {
@@ -222,17 +227,20 @@ fn run_groups<P: Protocol>(
         let planned = match open {
             // The whole workload starts with the first of its groups.
             Some((workload, 0)) => {
-                let start = plan_open(program, shared, workload);
+                let start = plan_open(program, shared, workload, at);
                 begun[workload as usize] = Some(start.first);
                 Ok(Start::Open(start))
             }
             Some(_) => continue,
             None => match group.population.as_deref() {
                 Some(Population::Lifetimes(lifetimes)) => {
-                    planning::plan_lifetimes(shared, index, lifetimes).map(Start::Closed)
+                    planning::plan_lifetimes(shared, index, lifetimes, at).map(Start::Closed)
                 }
-                Some(Population::Level(_)) => Ok(Start::Level(index)),
-                Some(Population::Arrivals) | None => plan_group(shared, index, group).map(Start::Closed),
+                Some(Population::Level(_)) => {
+                    wait_until(shared, at);
+                    Ok(Start::Level(index))
+                }
+                Some(Population::Arrivals) | None => plan_group(shared, index, group, at).map(Start::Closed),
             },
         };
         let start = match planned {
@@ -247,9 +255,25 @@ fn run_groups<P: Protocol>(
             starts.push(start);
         } else if !run_phase(vec![start]) {
             return false;
+        } else {
+            // The next group starts when this one has ended.
+            at = None;
         }
     }
     starts.is_empty() || run_phase(starts)
+}
+
+/// Waits until a planned time, or until the run is stopped.
+fn wait_until(shared: &RunShared, planned: Option<Nanos>) {
+    const STEP_NS: u64 = 50_000_000;
+    let Some(at) = planned else { return };
+    while shared.stop() == Stop::No {
+        let left = at.since(shared.clock.now());
+        if left == 0 || shared.clock.is_manual() {
+            return;
+        }
+        thread::park_timeout(Duration::from_nanos(left.min(STEP_NS)));
+    }
 }
 
 #[cfg(test)]

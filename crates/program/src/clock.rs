@@ -34,6 +34,16 @@ impl Clock {
         }
     }
 
+    /// A clock whose run starts when [`monotonic_ns`] is `origin_ns`, which may be negative; the wall clock then shows
+    /// `wall_start_ms`. Generators of one load use the clock of the machine that coordinates them, so that their times can be
+    /// compared. `None` if the time is before the start of the machine.
+    pub fn with_origin(origin_ns: i64, wall_start_ms: u64) -> Option<Self> {
+        let distance = Duration::from_nanos(origin_ns.unsigned_abs());
+        let first = first_instant();
+        let origin = if origin_ns < 0 { first.checked_sub(distance) } else { first.checked_add(distance) };
+        Some(Self { source: Source::Monotonic(origin?), wall_start_ms })
+    }
+
     /// A clock that only moves with [`Self::advance`], for tests.
     pub fn manual(wall_start_ms: u64) -> Self {
         Self { source: Source::Manual(Arc::new(AtomicU64::new(0))), wall_start_ms }
@@ -83,8 +93,12 @@ impl Clock {
 
 /// Nanoseconds since the first call in this process. It measures the duration of work and is not a time of a run.
 pub fn monotonic_ns() -> u64 {
+    u64::try_from(first_instant().elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn first_instant() -> Instant {
     static FIRST: OnceLock<Instant> = OnceLock::new();
-    u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
+    *FIRST.get_or_init(Instant::now)
 }
 
 /// CPU time of the calling thread, in nanoseconds; `None` if the system does not provide it.

@@ -1,6 +1,7 @@
 //! A thread group: when its users start and end, and what they run.
 
 use crate::controller::{Controller, ControllerKind};
+pub use crate::phase::Phase;
 use crate::population::Population;
 use crate::sampler::SamplerPackage;
 use crate::template::Template;
@@ -20,17 +21,6 @@ pub enum OnError {
     StopTest,
     /// Stop the test immediately; samples in flight are abandoned.
     StopTestNow,
-}
-
-/// The phase in which a group runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// Before the main groups.
-    SetUp,
-    /// The main groups.
-    Main,
-    /// After the main groups.
-    TearDown,
 }
 
 /// Duration and delay of a group, evaluated when it starts.

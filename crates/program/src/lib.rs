@@ -14,6 +14,7 @@ pub mod ids;
 pub mod locks;
 mod logical_action;
 pub mod open;
+pub mod phase;
 pub mod population;
 mod program;
 pub mod queues;

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::locks::Locks;
+use crate::phase::{Phase, PhaseGate};
 use crate::queues::{CAPACITY_PROPERTY, Queues};
 use crate::run_control::LoadChanges;
 use crate::variables::{Names, Slot, VariableValue, Variables};
@@ -297,6 +298,8 @@ pub struct RunShared {
     pub queues: Queues,
     /// The share of the load that this run generates; unset: the whole.
     share: OnceLock<LoadShare>,
+    /// Decides when phases start; unset: each phase starts when the previous one has ended.
+    gate: OnceLock<Arc<dyn PhaseGate>>,
     /// Number of users that each group starts, where it is known.
     planned: Box<[AtomicU32]>,
     /// Data of functions and protocols that all users share, one value of each type.
@@ -344,6 +347,7 @@ impl RunShared {
         Self {
             planned,
             share: OnceLock::new(),
+            gate: OnceLock::new(),
             control: LoadChanges::default(),
             locks: Locks::default(),
             queues: Queues::default(),
@@ -375,6 +379,16 @@ impl RunShared {
     /// Restricts the run to a share of the load. It must be called before users start; only the first call has an effect.
     pub fn set_share(&self, share: LoadShare) {
         let _ = self.share.set(share);
+    }
+
+    /// Lets a gate decide when phases start. It must be called before the run starts; only the first call has an effect.
+    pub fn hold_phases(&self, gate: Arc<dyn PhaseGate>) {
+        let _ = self.gate.set(gate);
+    }
+
+    /// Waits until the gate lets a phase start. Returns the planned time of the start; `None` if the phase starts at once.
+    pub fn pass_gate(&self, phase: Phase) -> Option<Nanos> {
+        self.gate.get().and_then(|gate| gate.pass(phase, &|| self.stop() != Stop::No))
     }
 
     /// The share of the load that this run generates.

@@ -47,6 +47,11 @@ pub(crate) enum Start {
     Open(OpenStart),
 }
 
+/// The start of a phase: the planned time, or now.
+fn begin(shared: &RunShared, planned: Option<Nanos>) -> Nanos {
+    planned.unwrap_or_else(|| shared.clock.now())
+}
+
 /// Plans the users of a group that start evenly over the ramp-up.
 ///
 /// # Errors
@@ -55,6 +60,7 @@ pub(super) fn plan_group<P: Protocol>(
     shared: &Arc<RunShared>,
     index: u32,
     group: &Group<P>,
+    planned: Option<Nanos>,
 ) -> Result<GroupStart, InvalidGroup> {
     let mut user = UserState::new(Arc::clone(shared), None, index, 0);
     let users = u32::try_from(group.users.integer(&mut user, 0).max(0)).unwrap_or(u32::MAX);
@@ -63,7 +69,7 @@ pub(super) fn plan_group<P: Protocol>(
     // JMeter computes the spacing in whole milliseconds with a 32-bit float.
     let spacing_ms = if users == 0 { 0.0 } else { (ramp_up_s as f32 * 1000.0 / users as f32).round() };
     let spacing_ns = (spacing_ms as u64).saturating_mul(1_000_000);
-    let mut first = shared.clock.now();
+    let mut first = begin(shared, planned);
     let mut end = None;
     if let Some(schedule) = &group.schedule {
         let delay_s = u64::try_from(schedule.delay.integer(&mut user, 0)).unwrap_or(0);
@@ -87,12 +93,13 @@ pub(crate) fn plan_lifetimes(
     shared: &Arc<RunShared>,
     index: u32,
     lifetimes: &Lifetimes,
+    planned: Option<Nanos>,
 ) -> Result<GroupStart, InvalidGroup> {
     let mut user = UserState::new(Arc::clone(shared), None, index, 0);
     let mut all = lifetimes.of(&mut user).map_err(|error| InvalidGroup(error.into()))?;
     all.sort_by_key(|lifetime| lifetime.begin_ms);
     let users = u32::try_from(all.len()).unwrap_or(u32::MAX);
-    let first = shared.clock.now();
+    let first = begin(shared, planned);
     Ok(GroupStart { group: index, users, spacing_ns: 0, first, end: None, lifetimes: Some(all.into()) })
 }
 
@@ -104,6 +111,7 @@ pub(super) fn plan_open<P: Protocol>(
     program: &Program<P>,
     shared: &Arc<RunShared>,
     workload: u32,
+    planned: Option<Nanos>,
 ) -> OpenStart {
     let open = &program.open[workload as usize];
     let users = |index: u32| {
@@ -117,5 +125,6 @@ pub(super) fn plan_open<P: Protocol>(
     };
     let users = open.groups.iter().map(|(group, _)| users(*group)).collect();
     // The cores need a moment to receive the command; without this lead the first arrivals would be late.
-    OpenStart { workload, first: shared.clock.now() + OPEN_LEAD_NS, users }
+    let first = planned.unwrap_or_else(|| shared.clock.now() + OPEN_LEAD_NS);
+    OpenStart { workload, first, users }
 }

@@ -59,7 +59,7 @@ fn run_share(
             starts = planned;
             true
         };
-        run_groups(&program, &shared, Phase::Main, &mut [None], keep);
+        run_groups(&program, &shared, (Phase::Main, None), &mut [None], keep);
         phase(&core, 1, &program, starts).await;
         core.flush();
     });
@@ -224,7 +224,7 @@ fn groups_that_are_not_divided_run_in_one_share() {
             let script: Script = Arc::new(|_| Act::Done);
             let group = Group { phase: Phase::SetUp, ..group(3, "1", vec![leaf("a")], &script) };
             let program = Arc::new(program(vec![group]));
-            run_groups(&program, &shared, Phase::SetUp, &mut [], |starts| {
+            run_groups(&program, &shared, (Phase::SetUp, None), &mut [], |starts| {
                 runs.push(starts.len());
                 true
             });

@@ -194,7 +194,7 @@ fn the_spacing_is_rounded_as_in_jmeter() {
     let spacing = |users: &str, ramp_up: &str| {
         let mut group = group(0, "1", Vec::new(), &always(|| Act::Done));
         (group.users, group.ramp_up) = (Template::literal(users), Template::literal(ramp_up));
-        let start = plan_group(&shared, 0, &group).unwrap();
+        let start = plan_group(&shared, 0, &group, None).unwrap();
         (start.users, start.spacing_ns)
     };
     assert_eq!(spacing("3", "10"), (3, 3_333_000_000));
@@ -573,7 +573,7 @@ fn stalls_of_a_blocked_core(continues_iterating: bool) -> StallLog {
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let stalls = runtime.block_on(async {
         let core = Rc::new(Core::new(0, Arc::clone(&shared), labels, writers.remove(0)).unwrap());
-        let start = plan_group(&shared, 0, &program.groups[0]).unwrap();
+        let start = plan_group(&shared, 0, &program.groups[0], None).unwrap();
         phase(&core, 1, &program, vec![Start::Closed(start)]).await;
         core.stalls.take()
     });

@@ -62,7 +62,7 @@ fn run(group: Group<Fake>, open: Option<OpenWorkload>) -> (Arc<RunShared>, u64) 
             Start::Open(OpenStart { workload: 0, first: Nanos(0), users: vec![(0, most)] })
         }
         (None, Some(Population::Lifetimes(lifetimes))) => {
-            Start::Closed(plan_lifetimes(&shared, 0, lifetimes).unwrap())
+            Start::Closed(plan_lifetimes(&shared, 0, lifetimes, None).unwrap())
         }
         _ => Start::Level(0),
     };
