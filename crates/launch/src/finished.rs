@@ -40,6 +40,8 @@ pub struct FinishedRun {
     pub failure: Option<String>,
     /// Whether no request was sent although the share of the load was not empty.
     pub nothing_sent: bool,
+    /// The part of the load that is missing because a generator on another machine was lost.
+    pub lost_load: Option<String>,
     /// The counts since the last [`RunHandle::take_interval`](crate::RunHandle::take_interval).
     pub last_interval: IntervalCounts,
     /// The counts of the whole run, as JMeter's summary counts them.
@@ -78,6 +80,7 @@ pub(crate) struct RecordedRun<'r> {
     pub(crate) warnings: Vec<String>,
     /// Whether the share of the load has no users and no arrivals.
     pub(crate) is_empty_share: bool,
+    pub(crate) lost_load: Option<String>,
     pub(crate) last_interval: IntervalCounts,
     pub(crate) all_intervals: IntervalCounts,
     pub(crate) users: RunUserCounts,
@@ -132,6 +135,7 @@ impl RecordedRun<'_> {
             are_thresholds_known,
             stopped_by: self.stopped_by,
             failure: self.failure,
+            lost_load: self.lost_load,
             last_interval: self.last_interval,
             all_intervals: self.all_intervals,
             users: self.users,

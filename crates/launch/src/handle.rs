@@ -6,11 +6,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use busyhour_analysis::thresholds::{Judge, ThresholdStop};
-use busyhour_compile::Started;
-use busyhour_engine::runner::{self, RunReport};
+use busyhour_engine::runner;
 use busyhour_export::{NowMs, ScrapeServer, TimeOrigin, UsersSoFar};
 use busyhour_program::run::{JmeterProperties, LogLevel, RunShared};
-use busyhour_record::{JtlColumn, Recorder, RecorderConfig};
+use busyhour_record::{JtlColumn, LiveFigures, PlanNote, Recorder, RecorderConfig, RunOutcome};
 use busyhour_sample::{BatchWriter, IntervalCounts, Live, RunEnd, SnapshotSender};
 
 use crate::control::{ControlledRun, RunControl};
@@ -19,6 +18,7 @@ use crate::event::RunEvent;
 use crate::exports::{ExportedRun, start_exports};
 use crate::files::make_private;
 use crate::finished::{FinishedRun, RecordedRun};
+use crate::generator::{Generated, RemoteFacts, RemoteGenerator, RemoteRun};
 use crate::notes::{empty_share, missed_starts, script_caveats};
 use crate::observers::Observers;
 use crate::order::RunPhase;
@@ -32,7 +32,7 @@ use crate::users::RunUserCounts;
 /// The property with the maximum number of bytes of all response bodies in the process.
 const BODY_MEMORY_PROPERTY: &str = "busyhour.body_memory";
 
-type Engine = JoinHandle<std::io::Result<RunReport>>;
+type Engine = JoinHandle<std::io::Result<Generated>>;
 
 /// A run in progress. Dropping the handle does not stop the run, but the run directory then has no outcome and no report.
 /// [`RunHandle::wait`] waits for the end and writes them.
@@ -45,6 +45,7 @@ pub struct RunHandle {
     deadlines: Deadlines,
     servers: Vec<ScrapeServer>,
     cpu_before: Option<system::CpuTimes>,
+    figures: LiveFigures,
 }
 
 impl std::fmt::Debug for RunHandle {
@@ -60,8 +61,20 @@ impl Prepared {
     /// A file cannot be opened, or a thread cannot be started. In this case, all events have been delivered to the
     /// observers.
     pub fn start(self) -> Result<RunHandle, LaunchError> {
+        self.start_with(None)
+    }
+
+    /// Starts the run: other machines generate its load, and this process records it.
+    ///
+    /// # Errors
+    /// As for [`Prepared::start`].
+    pub fn start_remote(self, generator: Box<dyn RemoteGenerator>) -> Result<RunHandle, LaunchError> {
+        self.start_with(Some(generator))
+    }
+
+    fn start_with(self, remote: Option<Box<dyn RemoteGenerator>>) -> Result<RunHandle, LaunchError> {
         let observers = self.observers.clone();
-        let handle = start(self);
+        let handle = start(self, remote);
         if handle.is_err() {
             observers.abandon();
         }
@@ -90,7 +103,7 @@ fn declare_parts(prepared: &mut Prepared) -> Result<(), LaunchError> {
     Ok(prepared.dir.write_manifest(&prepared.manifest)?)
 }
 
-fn start(mut prepared: Prepared) -> Result<RunHandle, LaunchError> {
+fn start(mut prepared: Prepared, remote: Option<Box<dyn RemoteGenerator>>) -> Result<RunHandle, LaunchError> {
     declare_parts(&mut prepared)?;
     let Prepared { request, control, observers, started, .. } = &prepared;
     limit_body_memory(&started.shared.properties);
@@ -106,7 +119,11 @@ fn start(mut prepared: Prepared) -> Result<RunHandle, LaunchError> {
         }
         false => (None, None),
     };
-    let (recorder, mut writers) = start_recorder(&prepared, sender)?;
+    // The seconds of a remote run come from its generators, those of a local run from the recorder.
+    let (of_recorder, of_generator) = if remote.is_some() { (None, sender) } else { (sender, None) };
+    let writers = remote.as_ref().map(|generator| generator.writers());
+    let (recorder, mut writers) = start_recorder(&prepared, of_recorder, writers)?;
+    let figures = if remote.is_some() { LiveFigures::default() } else { recorder.figures() };
     if request.has_secret_url && !prepared.main.config.shown.has(JtlColumn::Url) {
         writers.iter_mut().for_each(BatchWriter::omit_urls);
     }
@@ -125,10 +142,28 @@ fn start(mut prepared: Prepared) -> Result<RunHandle, LaunchError> {
     observers.emit(RunEvent::PhaseChanged(control.phase()));
     let deadlines = Deadlines::watch(control).map_err(thread("the deadlines"))?;
     let supervisor =
-        Supervisor::watch(&prepared, recorder.live_reader()).map_err(thread("the supervision"))?;
+        Supervisor::watch(&prepared, figures.clone(), remote.is_none()).map_err(thread("the supervision"))?;
     let cpu_before = system::CpuTimes::now();
-    let engine = start_engine(started, writers, control, observers).map_err(thread("the engine"))?;
-    Ok(RunHandle { recorder, engine, seconds, supervisor, deadlines, servers, cpu_before, prepared })
+    let run = RemoteRun {
+        shared: Arc::clone(&started.shared),
+        labels: started.labels.clone(),
+        writers,
+        seconds: of_generator,
+        figures: figures.clone(),
+        control: control.clone(),
+        open_groups: started
+            .program
+            .open
+            .iter()
+            .map(|open| open.groups.iter().map(|(group, _)| *group).collect())
+            .collect(),
+    };
+    let engine = match remote {
+        Some(generator) => start_thread(control, observers, move || Ok(generator.generate(run))),
+        None => start_engine(&prepared, run),
+    };
+    let engine = engine.map_err(thread("the engine"))?;
+    Ok(RunHandle { recorder, engine, seconds, supervisor, deadlines, servers, cpu_before, figures, prepared })
 }
 
 /// Limits the memory for response bodies to the number of bytes in the property, or to half of the memory that this process
@@ -169,6 +204,7 @@ fn now_ms(shared: &Arc<RunShared>) -> NowMs {
 fn start_recorder(
     prepared: &Prepared,
     seconds: Option<SnapshotSender>,
+    remote_writers: Option<usize>,
 ) -> Result<(Recorder, Vec<BatchWriter>), LaunchError> {
     let Prepared { started, manifest, dir, main, control, observers, info, .. } = prepared;
     let config = RecorderConfig {
@@ -179,7 +215,8 @@ fn start_recorder(
         main: Some(main.clone()),
         listeners: started.listeners.clone(),
         listener_sets: started.listener_sets.clone(),
-        writers: info.cores,
+        writers: remote_writers.unwrap_or(info.cores),
+        batches: remote_writers.map_or_else(|| RecorderConfig::default().batches, remote_batches),
         observers: seconds.into_iter().collect(),
         apdex: prepared.apdex,
         pipes: control.pipes(),
@@ -195,20 +232,31 @@ fn start_recorder(
     })
 }
 
-/// Starts the engine on a thread. The thread reports its end.
-fn start_engine(
-    started: &Started,
-    writers: Vec<BatchWriter>,
+/// Number of batches of each writer of a remote run. The writers are used one after the other, so a few are enough.
+fn remote_batches(writers: usize) -> usize {
+    (256 / writers.max(1)).clamp(2, 16)
+}
+
+/// Starts the engine of this process.
+fn start_engine(prepared: &Prepared, run: RemoteRun) -> std::io::Result<Engine> {
+    let (program, log_path) = (Arc::clone(&prepared.started.program), prepared.log_path.clone());
+    start_thread(&prepared.control, &prepared.observers, move || {
+        let report = runner::run(&program, &run.shared, &run.labels, run.writers)?;
+        Ok(Generated::local(report, &log_path))
+    })
+}
+
+/// Starts the generator on a thread. The thread reports its end.
+fn start_thread(
     control: &RunControl,
     observers: &Observers,
+    generate: impl FnOnce() -> std::io::Result<Generated> + Send + 'static,
 ) -> std::io::Result<Engine> {
-    let (program, shared, labels) =
-        (Arc::clone(&started.program), Arc::clone(&started.shared), started.labels.clone());
     let (control, observers) = (control.clone(), observers.clone());
     std::thread::Builder::new().name("engine".into()).spawn(move || {
-        // The end is reported even if the engine panics.
+        // The end is reported even if the generator panics.
         let _end = EndOfEngine { control, observers };
-        runner::run(&program, &shared, &labels, writers)
+        generate()
     })
 }
 
@@ -247,7 +295,7 @@ impl RunHandle {
     /// The figures of the run so far.
     #[must_use]
     pub fn live(&self) -> Live {
-        self.recorder.live()
+        self.figures.live()
     }
 
     /// The numbers of users now.
@@ -259,13 +307,14 @@ impl RunHandle {
     /// The counts since the last call, and those of the whole run, for JMeter's summary lines.
     #[must_use]
     pub fn take_interval(&self) -> (IntervalCounts, IntervalCounts) {
-        self.recorder.take_summary(self.prepared.started.shared.clock.now())
+        self.figures.take_summary(self.prepared.started.shared.clock.now())
     }
 
     /// Waits for the end of the run, evaluates the run and writes its files. It does not stop the run; [`RunControl`] does.
     #[must_use]
     pub fn wait(self) -> FinishedRun {
-        let Self { prepared, recorder, engine, seconds, supervisor, deadlines, servers, cpu_before } = self;
+        let Self { prepared, recorder, engine, seconds, supervisor, deadlines, servers, cpu_before, figures } =
+            self;
         let Prepared { request, control, observers, started, dir, main, log, log_path, .. } = &prepared;
         let result = engine.join();
         // Later requests do not stop the run, because it has ended.
@@ -273,16 +322,19 @@ impl RunHandle {
         let cpu_stolen =
             cpu_before.zip(system::CpuTimes::now()).and_then(|(before, now)| now.stolen_since(before));
         let backed_off = supervisor.end();
-        let (totals, last_interval, all_intervals) = recorder.finish_with_summary();
+        let (totals, _, all_intervals) = recorder.finish_with_summary();
+        let last_interval = figures.live().delta;
         if !totals.events.is_empty() {
             observers.emit(RunEvent::FileLost { failures: totals.events.len() });
         }
         let judge = seconds.and_then(Seconds::finish);
-        let (report, failure) = engine_result(result, log_path);
+        let Generated { report, remote, failure } = engine_result(result);
         let stopped_by = control.stopping_threshold();
         let ending = Ending { requested, by_threshold: stopped_by.is_some(), has_failed: failure.is_some() };
         let mut outcome = outcome(&report, started, &ending, &totals);
         outcome.generator.cpu_stolen = cpu_stolen;
+        let (remote_notes, lost_load) =
+            remote.map(|facts| use_remote_facts(&mut outcome, facts)).unwrap_or_default();
         let end = outcome.end;
         let empty_share = empty_share(&request.share, &outcome);
         if let Some(note) = &empty_share {
@@ -299,6 +351,7 @@ impl RunHandle {
         manifest.notes.extend(missed_starts(&started.shared));
         manifest.notes.extend(script_caveats(&started.shared));
         manifest.notes.extend(backed_off);
+        manifest.notes.extend(remote_notes);
         let is_empty_share = empty_share.is_some();
         manifest.notes.extend(empty_share);
         manifest.outcome = Some(outcome);
@@ -326,6 +379,7 @@ impl RunHandle {
             failure,
             warnings,
             is_empty_share,
+            lost_load,
             last_interval,
             all_intervals,
             users: RunUserCounts::of(&started.shared),
@@ -334,25 +388,21 @@ impl RunHandle {
     }
 }
 
-/// Returns the report of the engine, and a message if the engine or users failed.
-fn engine_result(
-    result: std::thread::Result<std::io::Result<RunReport>>,
-    log_path: &std::path::Path,
-) -> (RunReport, Option<String>) {
+/// Replaces the facts of this process, which generated no load, with those of the generators. Returns their notes, and the part of the load
+/// that is missing.
+fn use_remote_facts(outcome: &mut RunOutcome, facts: RemoteFacts) -> (Vec<PlanNote>, Option<String>) {
+    outcome.generator = facts.generator;
+    outcome.arrivals = facts.arrivals;
+    outcome.users_without_load = facts.users_without_load;
+    (facts.notes, facts.lost_load)
+}
+
+/// Returns what the generator generated, with a message if it failed.
+fn engine_result(result: std::thread::Result<std::io::Result<Generated>>) -> Generated {
+    let failed = |failure: String| Generated { failure: Some(failure), ..Generated::default() };
     match result {
-        Ok(Ok(report)) => {
-            let died: u64 = report.cores.iter().map(|core| core.died).sum();
-            let failure = (died > 0).then(|| {
-                format!(
-                    "{died} users ended because of a bug in busyhour, see {}; please report it",
-                    log_path.display()
-                )
-            });
-            (report, failure)
-        }
-        Ok(Err(error)) => (RunReport::default(), Some(format!("the engine could not start: {error}"))),
-        Err(_) => {
-            (RunReport::default(), Some("the engine failed; the results recorded so far are kept".to_owned()))
-        }
+        Ok(Ok(generated)) => generated,
+        Ok(Err(error)) => failed(format!("the engine could not start: {error}")),
+        Err(_) => failed("the engine failed; the results recorded so far are kept".to_owned()),
     }
 }

@@ -34,6 +34,7 @@ mod exports;
 mod files;
 mod finished;
 mod forecast;
+mod generator;
 mod handle;
 mod log_file;
 mod notes;
@@ -64,6 +65,7 @@ pub use exports::{
 };
 pub use finished::FinishedRun;
 pub use forecast::ARRIVALS_NARROW;
+pub use generator::{Generated, RemoteFacts, RemoteGenerator, RemoteRun};
 pub use handle::RunHandle;
 pub use observer::{ObserverError, RunEnded, RunInfo, RunObserver};
 pub use order::{Command, CommandHandler, CommandRefused, CommandSource, LoadState, RunPhase};

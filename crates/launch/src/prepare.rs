@@ -14,6 +14,7 @@ use busyhour_export::LatestSeries;
 use busyhour_http::TlsPolicy;
 use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_program::clock::Clock;
+use busyhour_program::phase::{Phase, PhaseGate};
 use busyhour_program::run::{JmeterProperties, OutputSink};
 use busyhour_record::{
     JtlColumn, MANIFEST_VERSION, Machine, Manifest, PlanFile, ResultFileConfig, RunDir, SampleFilter,
@@ -31,11 +32,12 @@ use crate::notes::notes;
 use crate::observer::{RunInfo, RunObserver};
 use crate::observers::Observers;
 use crate::plan_source::parse_and_compile;
-use crate::properties::LoadedProperties;
+use crate::properties::{LoadedProperties, PropertySources};
 use crate::redaction;
 use crate::replay_times::resolve_replays;
 use crate::request::RunRequest;
 use crate::system;
+use crate::users::RunUserCounts;
 
 /// With [`RunRequest::spin`], the time for which a core polls the clock before a start, in nanoseconds. It is slightly
 /// longer than the time that the kernel needs to wake a thread.
@@ -54,6 +56,7 @@ pub struct Launch {
     request: RunRequest,
     control: RunControl,
     observers: Observers,
+    clock: Option<Clock>,
 }
 
 /// A run that is ready to start. Its directory exists and contains the plan and a manifest without an outcome.
@@ -98,7 +101,12 @@ impl Launch {
     /// Creates a run with an existing control, so that stop requests during the preparation have an effect.
     #[must_use]
     pub fn with_control(request: RunRequest, control: RunControl) -> Self {
-        Self { request, control, observers: Observers::default() }
+        Self { request, control, observers: Observers::default(), clock: None }
+    }
+
+    /// Sets the clock of the run, which may have started before; by default, it starts when the run is prepared.
+    pub fn use_clock(&mut self, clock: Clock) {
+        self.clock = Some(clock);
     }
 
     /// The control of the run.
@@ -180,6 +188,48 @@ impl Prepared {
         self.series = series;
     }
 
+    /// Lets a gate decide when the phases of the run start.
+    pub fn hold_phases(&self, gate: Arc<dyn PhaseGate>) {
+        self.started.shared.hold_phases(gate);
+    }
+
+    /// Whether the plan has thread groups in a phase.
+    #[must_use]
+    pub fn has_groups(&self, phase: Phase) -> bool {
+        self.started.program.groups.iter().any(|group| group.phase == phase)
+    }
+
+    /// Returns a function that reads the numbers of users, also while the run is in progress.
+    #[must_use]
+    pub fn user_counts(&self) -> Box<dyn Fn() -> RunUserCounts + Send + Sync> {
+        let shared = Arc::clone(&self.started.shared);
+        Box::new(move || RunUserCounts::of(&shared))
+    }
+
+    /// The run directory.
+    #[must_use]
+    pub fn dir(&self) -> &RunDir {
+        &self.dir
+    }
+
+    /// The properties of the request with the contents of its files, for a run on another machine.
+    #[must_use]
+    pub fn resolved_properties(&self) -> PropertySources {
+        self.properties.resolved()
+    }
+
+    /// The request for the run.
+    #[must_use]
+    pub fn request(&self) -> &RunRequest {
+        &self.request
+    }
+
+    /// The properties of JMeter in the run. Functions and scripts can change them.
+    #[must_use]
+    pub fn jmeter_properties(&self) -> &Arc<JmeterProperties> {
+        &self.started.shared.properties
+    }
+
     /// Adds an observer, as [`Launch::observe`] does.
     ///
     /// # Errors
@@ -190,8 +240,8 @@ impl Prepared {
 }
 
 fn prepare(launch: Launch) -> Result<Prepared, LaunchError> {
-    let Launch { mut request, control, observers } = launch;
-    let clock = Clock::start();
+    let Launch { mut request, control, observers, clock } = launch;
+    let clock = clock.unwrap_or_else(Clock::start);
     let wall_anchor_ms = i64::try_from(clock.wall_start_ms()).unwrap_or(0);
     let loaded = load_properties(&request, &observers, clock.wall_start_ms())?;
     if let Some(open) = &mut request.open {

@@ -119,6 +119,18 @@ impl PropertySources {
 }
 
 impl LoadedProperties {
+    /// Sources that set the same properties without files. Start times belong to a run and are left out.
+    pub(crate) fn resolved(&self) -> PropertySources {
+        let starts = start_times(0).map(|(name, _)| name);
+        let is_system = |name: &str| !self.given.contains_key(name) && !starts.contains(&name);
+        let system = self.all.iter().filter(|(name, _)| is_system(name));
+        PropertySources {
+            jmeter: self.given.clone().into_iter().collect(),
+            system: system.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            ..PropertySources::default()
+        }
+    }
+
     /// The value of a JMeter property that the program itself uses. Marks the property as read, so that it is not reported
     /// as unread.
     pub fn used(&self, properties: &JmeterProperties, name: &str) -> Option<&str> {

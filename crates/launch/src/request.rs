@@ -48,7 +48,6 @@ pub struct RunRequest {
     /// Users have the same numbers and random choices as in a single run, and users and arrivals have the same start
     /// times. setUp and tearDown thread groups run in the share with the first user. Counters, rows of CSV files and
     /// locks are shared only within a run.
-    /// within a run.
     pub share: LoadShare,
     /// Number of cores that generate load; by default all cores that this process may use.
     pub cores: Option<usize>,

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use busyhour_program::run::RunShared;
-use busyhour_record::{LiveReader, PlanNote};
+use busyhour_record::{LiveFigures, PlanNote};
 
 use crate::back_off::{BackOff, Change, PAUSE_NS};
 use crate::control::RunControl;
@@ -78,16 +78,18 @@ struct Watch {
     /// Number of failures of files that have been reported.
     failures: usize,
     shared: Arc<RunShared>,
-    figures: LiveReader,
+    figures: LiveFigures,
     observers: Observers,
     dir: PathBuf,
     length: Option<Duration>,
 }
 
 impl Supervisor {
-    pub(crate) fn watch(prepared: &Prepared, figures: LiveReader) -> std::io::Result<Self> {
+    /// Generators on other machines slow themselves down while their requests fail.
+    pub(crate) fn watch(prepared: &Prepared, figures: LiveFigures, is_local: bool) -> std::io::Result<Self> {
+        let slows_down = is_local && prepared.request.backs_off;
         let watch = Watch {
-            back_off: prepared.request.backs_off.then(BackOff::default),
+            back_off: slows_down.then(BackOff::default),
             disk: DiskWatch::default(),
             failures: 0,
             shared: Arc::clone(&prepared.started.shared),

@@ -63,6 +63,7 @@ mod encoding;
 mod error;
 mod histogram_log;
 mod jtl_columns;
+mod live_figures;
 mod manifest;
 mod output_file;
 mod output_target;
@@ -81,13 +82,14 @@ pub use columns::CustomColumns;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use error::RecordError;
 pub use jtl_columns::{JtlColumn, JtlColumns, ValueRow};
+pub use live_figures::LiveFigures;
 pub use manifest::{
     MANIFEST_VERSION, Machine, Manifest, OpenFacts, PlanFile, PlanNote, RequestDeadline, RunOutcome,
     UrlPlanFacts, plan_hash,
 };
 pub use part::RunPart;
 pub use pipe::PipeRelease;
-pub use recorder::{LiveReader, Recorder};
+pub use recorder::Recorder;
 pub use recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};
 pub use run_dir::{RunDir, RunDirError};
 pub use samples_file::{FileNames, SAMPLES_MAGIC, SamplesEnd, SamplesError, SamplesReader};

@@ -1,18 +1,19 @@
 //! The recorder's thread, which computes totals from batches and writes files.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use busyhour_sample::{
-    Aggregator, Batch, BatchReader, BatchWriter, Detail, IntervalCounts, Live, LiveArrivals, Message, Nanos,
+    Aggregator, Batch, BatchReader, BatchWriter, Detail, IntervalCounts, LiveArrivals, Message, Nanos,
     RecentStarts, RecorderEvent, RunNames, RunTotals, SampleFlags, Snapshot, SnapshotMaker, SnapshotSender,
     TotalsSettings, UserChange,
 };
 
 use crate::core_clocks::CoreClocks;
 use crate::error::RecordError;
+use crate::live_figures::LiveFigures;
 use crate::outputs::Outputs;
 use crate::recorder_config::RecorderConfig;
 
@@ -21,19 +22,7 @@ use crate::recorder_config::RecorderConfig;
 pub struct Recorder {
     thread: JoinHandle<RunTotals>,
     messages: SyncSender<Message>,
-    live: Arc<Mutex<Live>>,
-}
-
-/// Returns the current figures of a run. It can be used on any thread.
-#[derive(Debug, Clone)]
-pub struct LiveReader(Arc<Mutex<Live>>);
-
-impl LiveReader {
-    /// The current figures.
-    #[must_use]
-    pub fn live(&self) -> Live {
-        *lock(&self.0)
-    }
+    live: LiveFigures,
 }
 
 /// Interval at which the files are flushed, in nanoseconds of the run. Cores send their samples every tenth of a second, so if
@@ -56,7 +45,7 @@ impl Recorder {
         let (cores, empty) = (0..writers)
             .map(|id| BatchWriter::new(id, messages.clone(), config.batches, config.batch_bytes))
             .unzip::<_, _, Vec<_>, Vec<_>>();
-        let live = Arc::new(Mutex::new(Live::new()));
+        let live = LiveFigures::default();
         let outputs = Outputs::open(&config)?;
         let observed = (!config.observers.is_empty()).then(|| ObservedRun {
             maker: SnapshotMaker::new(config.labels.clone()),
@@ -70,7 +59,7 @@ impl Recorder {
             outputs,
             empty,
             clocks: CoreClocks::new(writers),
-            live: Arc::clone(&live),
+            live: live.clone(),
             starts: RecentStarts::new(),
             evaluated_s: 0,
             observed,
@@ -83,33 +72,19 @@ impl Recorder {
         Ok((Recorder { thread, messages, live }, cores))
     }
 
-    /// The current figures.
+    /// The figures of the run so far, for any thread.
     #[must_use]
-    pub fn live(&self) -> Live {
-        *lock(&self.live)
+    pub fn figures(&self) -> LiveFigures {
+        self.live.clone()
     }
 
-    /// A reader of the current figures for another thread.
-    #[must_use]
-    pub fn live_reader(&self) -> LiveReader {
-        LiveReader(Arc::clone(&self.live))
-    }
-
-    /// The figures of a summariser line: those since the last call, and those since the start of the run. The next interval
-    /// starts at `now`.
-    pub fn take_summary(&self, now: Nanos) -> (IntervalCounts, IntervalCounts) {
-        let mut live = lock(&self.live);
-        let delta = std::mem::replace(&mut live.delta, IntervalCounts::new(now));
-        (delta, live.total)
-    }
-
-    /// Ends the recording as [`Recorder::finish`] does, and also returns the final figures of [`Recorder::take_summary`]: those
+    /// Ends the recording as [`Recorder::finish`] does, and also returns the final figures of [`LiveFigures::take_summary`]: those
     /// since the last call, and those since the start.
     #[must_use]
     pub fn finish_with_summary(self) -> (RunTotals, IntervalCounts, IntervalCounts) {
-        let live = Arc::clone(&self.live);
+        let figures = self.live.clone();
         let totals = self.finish();
-        let live = lock(&live);
+        let live = figures.live();
         (totals, live.delta, live.total)
     }
 
@@ -128,16 +103,12 @@ impl Recorder {
     }
 }
 
-fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
-    live.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 struct Worker {
     aggregator: Aggregator,
     outputs: Outputs,
     empty: Vec<SyncSender<Batch>>,
     clocks: CoreClocks,
-    live: Arc<Mutex<Live>>,
+    live: LiveFigures,
     starts: RecentStarts,
     /// The second up to which `starts` was evaluated.
     evaluated_s: u64,
@@ -236,10 +207,12 @@ impl Worker {
             }
         }
         self.outputs.batch(writer, bytes, samples);
-        let mut live = lock(&self.live);
-        live.total.merge(&delta);
-        live.delta.merge(&delta);
-        live.events = self.outputs.events();
+        let events = self.outputs.events();
+        self.live.update(|live| {
+            live.total.merge(&delta);
+            live.delta.merge(&delta);
+            live.events = events;
+        });
     }
 
     fn arrivals(&mut self, writer: usize, packed: &[u8]) {
@@ -287,11 +260,13 @@ impl Worker {
             let regularity = observed.regularity;
             observed.send_closed(|maker, send| maker.advance(watermark, regularity, send));
         }
-        let mut live = lock(&self.live);
-        if let Some(arrivals) = arrivals {
-            live.arrivals = arrivals;
-        }
-        live.watermark = live.watermark.max(watermark);
-        live.last_second = self.aggregator.last_second();
+        let last_second = self.aggregator.last_second();
+        self.live.update(|live| {
+            if let Some(arrivals) = arrivals {
+                live.arrivals = arrivals;
+            }
+            live.watermark = live.watermark.max(watermark);
+            live.last_second = last_second;
+        });
     }
 }

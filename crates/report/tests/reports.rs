@@ -393,7 +393,7 @@ fn progress_fits_on_a_line() {
         elapsed: std::time::Duration::from_millis(3_200),
         length: Some(std::time::Duration::from_secs(30)),
         users: ThreadCounts { active: 1234, started: 1234, finished: 0 },
-        live: &recorder.live(),
+        live: &recorder.figures().live(),
     };
     assert_eq!(
         progress_line(&progress, 200),
@@ -414,7 +414,7 @@ fn progress_fits_on_a_line() {
     }
     writer.flush(Nanos::from_secs(2));
     let live = loop {
-        let live = recorder.live();
+        let live = recorder.figures().live();
         if live.last_second.is_some() {
             break live;
         }

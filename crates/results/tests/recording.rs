@@ -332,7 +332,7 @@ fn sent_samples_are_in_the_files_while_another_core_hangs() {
         works.flush(Nanos::from_secs(2));
         std::thread::yield_now();
     }
-    assert_eq!(recorder.live().last_second, None);
+    assert_eq!(recorder.figures().live().last_second, None);
     drop((works, hangs));
     assert_eq!(recorder.finish().total.samples, 1);
 }

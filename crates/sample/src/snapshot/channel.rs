@@ -24,6 +24,11 @@ pub struct SnapshotSender {
 }
 
 impl SnapshotSender {
+    /// Records that the snapshots do not contain everything, so that results must be computed from the record.
+    pub fn note_loss(&self) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Sends `snapshot` unless the channel is full.
     pub fn send(&self, snapshot: &Arc<Snapshot>) {
         // A disconnected reader is not an error.
