@@ -32,6 +32,8 @@ pub(crate) enum Exit {
     NothingSent = 10,
     /// 11: a history has too few runs to detect a regression.
     NotJudged = 11,
+    /// 12: the run ended, but a part of its load is missing, because an agent was lost.
+    LoadLost = 12,
 }
 
 /// The table of exit codes for the `--help` of verbs that run plans.
@@ -46,6 +48,7 @@ pub(crate) const RUN_TABLE: &str = "Exit codes:
   6  the run completed, but a threshold failed
   7  a failed threshold stopped the run
   10 the run completed without sending a request
+  12 an agent was lost, and a part of the load with it
 A run that was stopped still stores its measurements.";
 
 /// The table of exit codes for the `--help` of `report`.

@@ -43,6 +43,10 @@ const fn flag(short: char, long: &'static str, takes: Takes, what: &'static str)
     Flag { short, long, takes, what, refused: "", ignored: "" }
 }
 
+/// What to use instead of JMeter's remote servers.
+const REMOTE_HINT: &str = "agents take the place of JMeter's servers: start `busyhour cluster hub` here and `busyhour cluster \
+    agent --join INVITATION` there, and give --on busyhour-hub/controller.json instead";
+
 const FLAGS: &[Flag] = &[
     flag('n', "nongui", Takes::Nothing, "run the plan (there is no window)"),
     flag('t', "testfile", Takes::Value, "the test plan"),
@@ -73,15 +77,12 @@ const FLAGS: &[Flag] = &[
     },
     Flag { ignored: "the format of the log is fixed", ..flag('i', "jmeterlogconf", Takes::Value, "") },
     Flag { ignored: "it applies to remote servers", ..flag('X', "remoteexit", Takes::Nothing, "") },
-    Flag { refused: "there is no remote server mode yet", ..flag('s', "server", Takes::Nothing, "") },
     Flag {
-        refused: "runs on remote servers are not supported yet",
-        ..flag('r', "runremote", Takes::Nothing, "")
+        refused: "an agent takes the place of JMeter's server: busyhour cluster agent --join INVITATION",
+        ..flag('s', "server", Takes::Nothing, "")
     },
-    Flag {
-        refused: "runs on remote servers are not supported yet",
-        ..flag('R', "remotestart", Takes::Value, "")
-    },
+    Flag { refused: REMOTE_HINT, ..flag('r', "runremote", Takes::Nothing, "") },
+    Flag { refused: REMOTE_HINT, ..flag('R', "remotestart", Takes::Value, "") },
     Flag {
         refused: "a scheme for the proxy is not supported, only plain HTTP proxies",
         ..flag('E', "proxyScheme", Takes::Value, "")

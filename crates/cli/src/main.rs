@@ -4,6 +4,8 @@ mod args;
 mod arrivals;
 mod capacity;
 mod check;
+#[cfg_attr(not(feature = "cluster"), path = "cluster_missing.rs")]
+mod cluster;
 mod columns;
 mod command_error;
 mod compare;
@@ -25,7 +27,7 @@ mod judge;
 mod lab;
 mod live;
 mod load_args;
-#[cfg(not(all(feature = "demo", feature = "observe")))]
+#[cfg(not(all(feature = "cluster", feature = "demo", feature = "observe")))]
 mod missing;
 #[cfg_attr(not(feature = "observe"), path = "observe_missing.rs")]
 mod observe;
@@ -127,6 +129,7 @@ fn dispatch(verb: Verb) -> Exit {
         Verb::Capacity(capacity) => capacity::main(&capacity),
         Verb::Observe(observe) => observe::main(&observe),
         Verb::Experiment(experiment) => experiment::main(experiment),
+        Verb::Cluster(cluster) => cluster::main(&cluster),
         Verb::Lab(lab) => lab::main(&lab),
         Verb::Doctor(doctor) => doctor::main(&doctor),
         Verb::Config(config) => config::main(&config, verbs::shown_command()),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use busyhour_report::RunShow;
 use clap::Args;
 
+use crate::cluster::OnArgs;
 use crate::command_error::CommandError;
 use crate::export::LiveExportArgs;
 use crate::headings::{OUTPUT, RUN};
@@ -66,6 +67,8 @@ pub(crate) struct OwnArgs {
     live: LiveArgs,
     #[command(flatten)]
     observe: ObserveRunArgs,
+    #[command(flatten)]
+    on: OnArgs,
 }
 
 impl OwnArgs {
@@ -96,6 +99,7 @@ impl OwnArgs {
             Some("none") => None,
             Some(text) => Some(deadline(text)?),
         };
+        command.agents = self.on.settings()?;
         self.load.apply(url, command)
     }
 }

@@ -106,7 +106,10 @@ fn run(command: &RunCommand, control: &RunControl) -> Result<Exit, Refusal> {
         prepared.print_to(Box::new(exit::print_of_script));
     }
     let title = prepared.info().title.clone();
-    let handle = prepared.start()?;
+    let handle = match &command.agents {
+        Some(agents) => agents.start(prepared, &events).map_err(|(exit, message)| Refusal(exit, message))?,
+        None => prepared.start()?,
+    };
     if with_screen {
         display.take_screen(&title);
     }
@@ -203,6 +206,9 @@ fn finish(command: &RunCommand, run: &FinishedRun) -> Exit {
     if let Some(failure) = &run.failure {
         say(&format!("error: {failure}"));
     }
+    if let Some(lost) = &run.lost_load {
+        say(&format!("error: a part of the load is missing: {lost}"));
+    }
     report_errors(run);
     exit_code(run, is_incomplete)
 }
@@ -262,6 +268,7 @@ fn exit_code(run: &FinishedRun, is_incomplete: bool) -> Exit {
         RunEnd::Failed => Exit::Internal,
         RunEnd::Interrupted | RunEnd::Aborted | RunEnd::StoppedByError => Exit::Stopped,
         RunEnd::StoppedByThreshold if failed_by_stop => Exit::StoppedByThreshold,
+        _ if run.lost_load.is_some() => Exit::LoadLost,
         _ if run.nothing_sent => Exit::NothingSent,
         _ if run.has_failed_thresholds() => Exit::ThresholdFailed,
         _ if is_incomplete => Exit::ResultsLost,

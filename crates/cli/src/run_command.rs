@@ -6,6 +6,7 @@ use std::time::Duration;
 use busyhour_launch::RunRequest;
 use busyhour_report::RunShow;
 
+use crate::cluster::AgentsOfRun;
 use crate::live::LiveArgs;
 use crate::observing::RunObservation;
 use crate::outputs::OutputFile;
@@ -34,6 +35,8 @@ pub(crate) struct RunCommand {
     pub(crate) live: LiveArgs,
     /// The observation of the system under test.
     pub(crate) observation: RunObservation,
+    /// The agents that generate the load; `None` if this process does.
+    pub(crate) agents: Option<AgentsOfRun>,
     /// Whether the report is opened at the end.
     pub(crate) open_report: bool,
     /// Time for users to finish their samples after a stop request; `None` if not given.

@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Load", &["run", "check", "demo"]),
     ("Results", &["report", "compare", "export"]),
     ("Answers", &["capacity", "observe", "experiment"]),
-    ("Machines", &["lab", "doctor", "config", "help"]),
+    ("Machines", &["cluster", "lab", "doctor", "config", "help"]),
 ];
 
 /// Runs Apache JMeter test plans.
@@ -72,6 +72,8 @@ pub(crate) enum Verb {
     Observe(crate::observe::ObserveArgs),
     /// Execute experiments: which settings change response times, and how sure it is.
     Experiment(crate::experiment::ExperimentArgs),
+    /// Run load from several machines: hub, agents.
+    Cluster(crate::cluster::ClusterArgs),
     /// Start servers to test, and neighbours that disturb them.
     Lab(LabArgs),
     /// Show what can be watched on this machine, and what is missing.

@@ -277,6 +277,12 @@ const LAYERS: &[CrateRule] = &[
         &["analysis", "queueing", "record", "results", "search", "trials"],
     ),
     layered(
+        "cluster",
+        "runs one load on several machines, coordinated over NATS",
+        &["analysis", "arrivals", "diagnostic", "engine", "launch", "program", "record", "sample"],
+    )
+    .in_tests(&["results", "standin"]),
+    layered(
         "live",
         "shows and controls a run in progress",
         &["diagnostic", "sample", "series", "analysis", "launch", "report", "server"],
@@ -319,6 +325,7 @@ const LAYERS: &[CrateRule] = &[
             "analysis",
             "arrivals",
             "capacity",
+            "cluster",
             "compile",
             "demo",
             "diagnostic",

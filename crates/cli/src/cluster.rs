@@ -1,0 +1,25 @@
+//! `busyhour cluster`: the hub, its agents, and runs on them.
+
+mod agent;
+mod args;
+mod failure;
+mod hub;
+mod labels;
+mod list;
+mod on;
+
+pub(crate) use args::ClusterArgs;
+pub(crate) use on::{AgentsOfRun, OnArgs};
+
+use crate::exit::Exit;
+use args::ClusterVerb;
+
+/// Runs the verb.
+pub(crate) fn main(args: &ClusterArgs) -> Exit {
+    match &args.verb {
+        ClusterVerb::Hub(args) => hub::main(args),
+        ClusterVerb::Init(args) => hub::init(args),
+        ClusterVerb::Agent(args) => agent::main(args),
+        ClusterVerb::List(args) => list::main(args),
+    }
+}

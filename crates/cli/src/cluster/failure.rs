@@ -1,0 +1,17 @@
+//! Errors of distributed runs as exit codes and messages.
+
+use busyhour_cluster::ClusterError;
+use busyhour_diagnostic::io_hints::chain;
+
+use crate::exit::{Exit, hinted};
+
+/// The exit code and the message for an error.
+pub(super) fn failure(error: &ClusterError) -> (Exit, String) {
+    let exit = match error {
+        ClusterError::Invitation(_) => Exit::Usage,
+        ClusterError::Agents(_) | ClusterError::Refused { .. } => Exit::Refused,
+        ClusterError::Stopped => Exit::Stopped,
+        _ => Exit::Internal,
+    };
+    (exit, hinted(chain(error), error.hint()))
+}

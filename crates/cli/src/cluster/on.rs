@@ -1,0 +1,106 @@
+//! Runs on agents: the options of `busyhour run`, and the start of such a run.
+
+use std::time::Duration;
+
+use busyhour_cluster::{Controller, ControllerSettings, Invitation, OnAgentLoss};
+use busyhour_diagnostic::io_hints::chain;
+use busyhour_launch::{Prepared, RunEvent, RunHandle, RunObserver as _};
+use clap::{Args, ValueEnum};
+
+use super::failure::failure;
+use super::labels::labels;
+use crate::command_error::CommandError;
+use crate::events::ShownEvents;
+use crate::exit::Exit;
+use crate::quantities::time_ns;
+
+/// Default time to wait for agents.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// Default time without a message from the controller after which agents stop.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// Options of runs on agents.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Several machines")]
+pub(crate) struct OnArgs {
+    /// Generate the load on the agents of a hub: invitation of the hub for controllers.
+    ///
+    /// A file (busyhour-hub/controller.json), a line that starts with bh1_, or the address of a NATS server without
+    /// authentication (nats://host:4222).
+    #[arg(long, value_name = "HUB")]
+    on: Option<String>,
+    /// Number of agents (default: all that are free).
+    #[arg(long, value_name = "N", requires = "on", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..))]
+    agents: Option<u32>,
+    /// Use only agents with this label; may be given several times.
+    #[arg(long = "where", value_name = "NAME=VALUE", requires = "on", hide_short_help = true)]
+    labels: Vec<String>,
+    /// Time to wait until enough agents are free (default: 10s).
+    #[arg(long, value_name = "TIME", requires = "on", hide_short_help = true)]
+    wait_for_agents: Option<String>,
+    /// What happens when an agent is lost (default: continue).
+    #[arg(long, value_name = "ACTION", requires = "on", hide_short_help = true)]
+    on_agent_loss: Option<LossAction>,
+}
+
+/// What happens when an agent is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LossAction {
+    /// The other agents go on; the share of the lost agent is missing.
+    Continue,
+    /// The run is stopped.
+    Stop,
+}
+
+/// The agents of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct AgentsOfRun(ControllerSettings);
+
+impl OnArgs {
+    /// The settings; `None` if the run is not on agents.
+    pub(crate) fn settings(&self) -> Result<Option<AgentsOfRun>, CommandError> {
+        let Some(hub) = &self.on else { return Ok(None) };
+        let invitation = Invitation::read(hub).map_err(|error| format!("--on: {}", chain(&error)))?;
+        let wait = match &self.wait_for_agents {
+            Some(text) => Duration::from_nanos(time_ns("--wait-for-agents", text)?),
+            None => WAIT,
+        };
+        Ok(Some(AgentsOfRun(ControllerSettings {
+            invitation,
+            agents: self.agents.map(|agents| agents as usize),
+            labels: labels(&self.labels).map_err(|error| format!("--where: {error}"))?,
+            wait,
+            on_loss: match self.on_agent_loss {
+                Some(LossAction::Stop) => OnAgentLoss::Stop,
+                Some(LossAction::Continue) | None => OnAgentLoss::Continue,
+            },
+            lease: LEASE,
+        })))
+    }
+}
+
+impl AgentsOfRun {
+    /// Assembles the agents and starts the run on them.
+    pub(crate) fn start(
+        &self,
+        prepared: Prepared,
+        events: &ShownEvents,
+    ) -> Result<RunHandle, (Exit, String)> {
+        let shown = events.clone();
+        let say = move |text: &str| {
+            let event = match text.strip_prefix("warning: ") {
+                Some(warning) => RunEvent::Warning(warning.to_owned()),
+                None => RunEvent::Notice(text.to_owned()),
+            };
+            shown.clone().event(&event);
+        };
+        let controller =
+            Controller::assemble(&prepared, self.0.clone(), say).map_err(|error| failure(&error))?;
+        for (name, share) in controller.shares() {
+            events.clone().event(&RunEvent::Notice(format!("the agent {name} generates the share {share}")));
+        }
+        let generator = Box::new(controller);
+        prepared.start_remote(generator).map_err(|error| (Exit::Internal, chain(&error)))
+    }
+}

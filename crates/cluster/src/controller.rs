@@ -1,0 +1,136 @@
+//! A controller: divides a run among agents, follows them, and merges their results.
+
+mod assembly;
+mod collect;
+mod facts;
+mod figures;
+mod follow;
+mod member;
+mod orders;
+mod plan_files;
+mod replay;
+mod restored;
+mod seconds_file;
+mod settings;
+
+pub use settings::{AgentOutcome, ControllerSettings, Loss, OnAgentLoss};
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use busyhour_launch::{Generated, Prepared, RemoteGenerator, RemoteRun};
+use busyhour_program::clock::Clock;
+use busyhour_program::phase::Phase;
+
+use crate::connection::Say;
+use crate::error::ClusterError;
+use member::Member;
+use orders::Orders;
+
+/// A run that agents have prepared and that is ready to start.
+pub struct Controller {
+    runtime: tokio::runtime::Runtime,
+    orders: Arc<Orders>,
+    settings: ControllerSettings,
+    members: Vec<Member>,
+    reports: async_nats::Subscriber,
+    serving: tokio::task::JoinHandle<()>,
+    clock: Clock,
+    dir: PathBuf,
+    has_tear_down: bool,
+    say: Say,
+}
+
+impl std::fmt::Debug for Controller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Controller").field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
+impl Controller {
+    /// Finds agents, claims them, gives them their shares of the run and waits until all of them are ready. No request is sent
+    /// before. `say` receives messages for the user.
+    ///
+    /// # Errors
+    /// The hub cannot be reached, too few agents are free, an agent refuses the run, or the run is stopped.
+    pub fn assemble(
+        prepared: &Prepared,
+        settings: ControllerSettings,
+        say: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Controller, ClusterError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("controller")
+            .enable_all()
+            .build()
+            .map_err(ClusterError::Thread)?;
+        let say: Say = Arc::new(say);
+        let assembled = runtime.block_on(assembly::assemble(prepared, &settings, &say))?;
+        Ok(Controller {
+            runtime,
+            orders: assembled.orders,
+            members: assembled.members,
+            reports: assembled.reports,
+            serving: assembled.serving,
+            clock: prepared.clock().clone(),
+            dir: prepared.dir().path().to_owned(),
+            has_tear_down: prepared.has_groups(Phase::TearDown),
+            settings,
+            say,
+        })
+    }
+
+    /// Number of agents.
+    #[must_use]
+    pub fn agent_count(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Names of the agents with their shares of the load.
+    pub fn shares(&self) -> impl Iterator<Item = (&str, String)> {
+        self.members.iter().map(|member| (member.info.name.as_str(), member.share.to_string()))
+    }
+}
+
+impl RemoteGenerator for Controller {
+    fn writers(&self) -> usize {
+        self.members.iter().map(Member::writers).sum()
+    }
+
+    fn generate(self: Box<Self>, run: RemoteRun) -> Generated {
+        let Controller {
+            runtime,
+            orders,
+            settings,
+            members,
+            mut reports,
+            serving,
+            clock,
+            dir,
+            has_tear_down,
+            say,
+        } = *self;
+        let paths = members.iter().map(|member| dir.join(collect::AGENTS_DIR).join(member.directory()));
+        let seconds = seconds_file::SecondsFiles::new(paths.map(|mut path| {
+            path.as_mut_os_string().push(".seconds");
+            path
+        }));
+        let follow = follow::Follow {
+            orders: &orders,
+            settings: &settings,
+            clock: clock.clone(),
+            has_tear_down,
+            seconds,
+            say: &say,
+        };
+        let collected = runtime.block_on(async {
+            let followed = follow.follow(members, &mut reports, &run).await;
+            let collected = collect::collect(&orders, followed, &dir, &clock, &say).await;
+            serving.abort();
+            collected
+        });
+        let generated = collected.finish(run, &dir, &say);
+        runtime.shutdown_background();
+        generated
+    }
+}

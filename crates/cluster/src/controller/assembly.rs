@@ -1,0 +1,326 @@
+//! The assembly of a run: agents are found, claimed and prepared before any request is sent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::{Client, Subscriber};
+use busyhour_arrivals::LoadShare;
+use busyhour_launch::{Prepared, RunRequest};
+use busyhour_program::clock::{Clock, monotonic_ns};
+use busyhour_record::RunDir;
+use futures_util::StreamExt as _;
+use futures_util::future::join_all;
+use nkeys::KeyPair;
+
+use super::member::Member;
+use super::orders::{Orders, after};
+use super::plan_files::{PlanFiles, serve};
+use super::settings::ControllerSettings;
+use crate::connection::{Role, Say, connect};
+use crate::error::ClusterError;
+use crate::list::call;
+use crate::messages::{AgentAnswer, AgentInfo, AgentRequest, Order, PROTOCOL, PrepareOrder, Report};
+use crate::subjects;
+use crate::wire::decode;
+
+/// Interval at which agents are called while too few are free.
+const CALL_AGAIN: Duration = Duration::from_millis(500);
+
+/// Maximum time for the preparation of a run on an agent.
+const PREPARATION: Duration = Duration::from_secs(120);
+
+/// Time over which the agents spread the messages with their seconds, in ms.
+const PHASES_MS: u64 = 400;
+
+/// A run whose agents are ready.
+pub(super) struct Assembled {
+    pub(super) orders: Arc<Orders>,
+    pub(super) members: Vec<Member>,
+    pub(super) reports: Subscriber,
+    /// The task that sends the files of the plan.
+    pub(super) serving: tokio::task::JoinHandle<()>,
+}
+
+/// Finds, claims and prepares agents.
+pub(super) async fn assemble(
+    prepared: &Prepared,
+    settings: &ControllerSettings,
+    say: &Say,
+) -> Result<Assembled, ClusterError> {
+    let run = run_name(prepared);
+    let client = connect(&settings.invitation, Role::Controller, &run, Arc::clone(say)).await?;
+    let key = controller_key(settings)?;
+    let subscribed = |subject| client.subscribe(subject);
+    let failed = |error: async_nats::SubscribeError| ClusterError::message("subscribe", error);
+    let mut reports = subscribed(subjects::up_all(&run)).await.map_err(failed)?;
+    let requests = subscribed(subjects::files(&run)).await.map_err(failed)?;
+    client.flush().await.map_err(|error| ClusterError::message("subscribe", error))?;
+    let files = PlanFiles::of(prepared)?;
+    files.tell(say);
+    let facts = files.facts();
+    let serving = tokio::spawn(serve(client.clone(), requests, files));
+    let orders = Arc::new(Orders { client: client.clone(), key, run });
+    let mut members = match claim_agents(&orders, settings, prepared, say).await {
+        Ok(members) => members,
+        Err(error) => {
+            serving.abort();
+            return Err(error);
+        }
+    };
+    let readied = ready(&orders, &mut members, &mut reports, prepared, settings, facts).await;
+    if let Err(error) = readied {
+        serving.abort();
+        release(&orders, &members).await;
+        return Err(error);
+    }
+    Ok(Assembled { orders, members, reports, serving })
+}
+
+/// The identifier of the run: the name of its directory, with a random part.
+fn run_name(prepared: &Prepared) -> String {
+    let name = prepared.dir().path().file_name().map(|name| name.to_string_lossy().into_owned());
+    format!("{}-{}", subjects::token(&name.unwrap_or_default()), subjects::random_token())
+}
+
+/// The key that signs orders: that of the invitation, or a new one without authentication.
+fn controller_key(settings: &ControllerSettings) -> Result<KeyPair, ClusterError> {
+    match &settings.invitation.seed {
+        Some(seed) => KeyPair::from_seed(seed)
+            .map_err(|error| ClusterError::Invitation(format!("the key of the invitation: {error}"))),
+        None => Ok(KeyPair::new_user()),
+    }
+}
+
+/// Releases all agents of a run that does not start.
+async fn release(orders: &Orders, members: &[Member]) {
+    let order = Order::Release { is_complete: true };
+    let releases = members.iter().map(|member| orders.give(&member.info.id, &order, Duration::from_secs(1)));
+    join_all(releases).await;
+}
+
+/// Claims the agents of the run: the number that is requested, or all that are free.
+async fn claim_agents(
+    orders: &Orders,
+    settings: &ControllerSettings,
+    prepared: &Prepared,
+    say: &Say,
+) -> Result<Vec<Member>, ClusterError> {
+    let wanted = settings.agents.unwrap_or(1).max(1);
+    let deadline_ns = after(settings.wait);
+    let mut is_told = false;
+    let mut claimed: Vec<AgentInfo> = Vec::new();
+    loop {
+        if prepared.control().is_requested() {
+            release(orders, &members_of(claimed, 1)?).await;
+            return Err(ClusterError::Stopped);
+        }
+        let found = call(&orders.client).await?;
+        let mut suitable = suitable(&found, settings);
+        suitable.retain(|agent| !claimed.iter().any(|known| known.id == agent.id));
+        for agent in suitable {
+            if settings.agents.is_some_and(|agents| claimed.len() >= agents) {
+                break;
+            }
+            if claim(orders, &agent).await? {
+                claimed.push(agent);
+            }
+        }
+        if claimed.len() >= wanted {
+            break;
+        }
+        if monotonic_ns() >= deadline_ns {
+            let reason = too_few(&found, &claimed, wanted, settings);
+            release(orders, &members_of(claimed, 1)?).await;
+            return Err(ClusterError::Agents(reason));
+        }
+        if !std::mem::replace(&mut is_told, true) {
+            say(&format!("waiting for agents: {} of {wanted} are ready", claimed.len()));
+        }
+        tokio::time::sleep(CALL_AGAIN).await;
+    }
+    claimed.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+    let parts = claimed.len() as u64;
+    members_of(claimed, parts)
+}
+
+/// The agents with equal shares of the load.
+fn members_of(claimed: Vec<AgentInfo>, parts: u64) -> Result<Vec<Member>, ClusterError> {
+    let member = |(part, info): (u64, AgentInfo)| -> Result<Member, ClusterError> {
+        Ok(Member::new(info, LoadShare::part(part.min(parts.max(1) - 1), parts.max(1))?))
+    };
+    (0..).zip(claimed).map(member).collect()
+}
+
+/// The free agents with the right labels.
+fn suitable(found: &[AgentInfo], settings: &ControllerSettings) -> Vec<AgentInfo> {
+    let has_labels = |agent: &&AgentInfo| {
+        settings.labels.iter().all(|(name, value)| agent.labels.get(name) == Some(value))
+    };
+    found.iter().filter(|agent| agent.run.is_none()).filter(has_labels).cloned().collect()
+}
+
+/// Claims an agent. Returns false if it was claimed by another controller in the meantime.
+async fn claim(orders: &Orders, agent: &AgentInfo) -> Result<bool, ClusterError> {
+    let request = AgentRequest::Claim {
+        run: orders.run.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        protocol: PROTOCOL,
+    };
+    match orders.ask(&agent.id, &request).await? {
+        AgentAnswer::Claimed => Ok(true),
+        AgentAnswer::Busy { .. } => Ok(false),
+        AgentAnswer::Refused { reason } => Err(ClusterError::Refused { agent: agent.name.clone(), reason }),
+        AgentAnswer::Clock(_) => Err(ClusterError::message("the claim of an agent", "an unexpected answer")),
+    }
+}
+
+/// Why there are too few agents.
+fn too_few(
+    found: &[AgentInfo],
+    claimed: &[AgentInfo],
+    wanted: usize,
+    settings: &ControllerSettings,
+) -> String {
+    let mut text = format!("only {} of {wanted} agents are available", claimed.len());
+    let busy: Vec<String> = found
+        .iter()
+        .filter_map(|agent| Some(format!("{} works for {}", agent.name, agent.run.as_ref()?)))
+        .filter(|text| !text.is_empty())
+        .take(5)
+        .collect();
+    if found.is_empty() {
+        text += "; no agent answered";
+    } else if !busy.is_empty() {
+        text += &format!("; {}", busy.join(", "));
+    }
+    if !settings.labels.is_empty() {
+        let labels: Vec<String> =
+            settings.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        text += &format!("; required labels: {}", labels.join(", "));
+    }
+    text
+}
+
+/// Prepares the run on all agents and waits until they are ready.
+async fn ready(
+    orders: &Orders,
+    members: &mut [Member],
+    reports: &mut Subscriber,
+    prepared: &Prepared,
+    settings: &ControllerSettings,
+    files: Vec<crate::messages::FileFact>,
+) -> Result<(), ClusterError> {
+    let clock = prepared.clock();
+    let plan = std::fs::read(RunDir::open(prepared.dir().path()).plan_path())
+        .map_err(ClusterError::file(prepared.dir().plan_path()))?;
+    let plan_text = String::from_utf8(plan)
+        .map_err(|_| ClusterError::Agents("the plan is not in UTF-8; convert it first".into()))?;
+    let count = members.len() as u64;
+    let set_up = (0..).zip(members.iter_mut()).map(|(number, member): (u64, &mut Member)| {
+        let (files, plan_text) = (files.clone(), plan_text.clone());
+        async move {
+            let (offset, longest) = orders.read_clock(&member.info.id, clock).await?;
+            member.origin_ns = offset.offset_ns;
+            member.round_trip_ns = longest;
+            member.clock.add(crate::clock_table::ClockOffset { offset_ns: 0, ..offset });
+            let order = PrepareOrder {
+                request: agent_request(prepared, plan_text, member.share.clone()),
+                files,
+                origin_ns: member.origin_ns,
+                wall_start_ms: clock.wall_start_ms(),
+                grace_ms: u64::try_from(prepared.control().grace().as_millis()).unwrap_or(u64::MAX),
+                lease_s: settings.lease.as_secs().max(1),
+                phase_ms: number * PHASES_MS / count.max(1),
+            };
+            orders.give(&member.info.id, &Order::Prepare(Box::new(order)), Duration::from_secs(10)).await
+        }
+    });
+    for answer in join_all(set_up).await {
+        answer?;
+    }
+    wait_until_ready(orders, members, reports, prepared, clock).await
+}
+
+async fn wait_until_ready(
+    orders: &Orders,
+    members: &mut [Member],
+    reports: &mut Subscriber,
+    prepared: &Prepared,
+    clock: &Clock,
+) -> Result<(), ClusterError> {
+    let mut waiting: BTreeMap<String, String> =
+        members.iter().map(|member| (member.info.id.clone(), member.info.name.clone())).collect();
+    let deadline_ns = after(PREPARATION);
+    while !waiting.is_empty() {
+        if prepared.control().is_requested() {
+            return Err(ClusterError::Stopped);
+        }
+        if monotonic_ns() >= deadline_ns {
+            let names: Vec<&str> = waiting.values().map(String::as_str).collect();
+            return Err(ClusterError::Agents(format!(
+                "no request was sent: the agents {} were not ready after {} s",
+                names.join(", "),
+                PREPARATION.as_secs()
+            )));
+        }
+        let next = tokio::time::timeout(Duration::from_millis(100), reports.next()).await;
+        let Ok(Some(message)) = next else { continue };
+        acknowledge(&orders.client, &message).await;
+        let Some(id) = agent_of(&message.subject) else { continue };
+        match decode::<Report>(&message.payload) {
+            Ok(Report::Ready) => {
+                waiting.remove(id);
+            }
+            Ok(Report::Failed { reason }) => {
+                let agent = waiting.get(id).cloned().unwrap_or_else(|| id.to_owned());
+                return Err(ClusterError::Refused { agent, reason });
+            }
+            _ => {}
+        }
+        let now = clock.now().0;
+        members.iter_mut().filter(|member| member.info.id == id).for_each(|member| member.heard_ns = now);
+    }
+    let now = clock.now().0;
+    members.iter_mut().for_each(|member| member.heard_ns = now);
+    Ok(())
+}
+
+/// The identifier of the agent that sent a report.
+pub(super) fn agent_of(subject: &str) -> Option<&str> {
+    subject.rsplit('.').next()
+}
+
+/// Acknowledges a report.
+pub(super) async fn acknowledge(client: &Client, message: &async_nats::Message) {
+    if let Some(inbox) = &message.reply {
+        let _ = client.publish(inbox.clone(), Vec::new().into()).await;
+    }
+}
+
+/// The request of an agent: the run with one share, without everything that the controller does itself.
+fn agent_request(prepared: &Prepared, plan_text: String, share: LoadShare) -> RunRequest {
+    let request = prepared.request();
+    RunRequest {
+        plan: request.plan.file_name().map_or_else(|| "plan.jmx".into(), Into::into),
+        plan_text: Some(plan_text),
+        url_plan: request.url_plan.clone(),
+        hashed_with_plan: request.hashed_with_plan.clone(),
+        known_warnings: request.known_warnings.clone(),
+        properties: prepared.resolved_properties(),
+        seed: Some(prepared.info().seed),
+        share,
+        allow_unsupported: request.allow_unsupported,
+        verify_tls: request.verify_tls,
+        proxy: request.proxy.clone(),
+        request_deadline: request.request_deadline,
+        open: request.open.clone(),
+        spin: request.spin,
+        command_line: request.command_line.clone(),
+        keep_secrets: request.keep_secrets,
+        has_secret_url: request.has_secret_url,
+        backs_off: request.backs_off,
+        length: request.length,
+        ..RunRequest::default()
+    }
+}

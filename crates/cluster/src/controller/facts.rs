@@ -1,0 +1,274 @@
+//! The outcome of a distributed run: facts of all agents, notes, and `cluster.json`.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use busyhour_engine::runner::RunReport;
+use busyhour_launch::{Generated, RemoteFacts, RemoteRun};
+use busyhour_program::run::Stop;
+use busyhour_record::{PlanNote, RunDir};
+use busyhour_sample::{AbandonedCore, BatchWriter, CoreFacts, GeneratorFacts, Nanos, Stall};
+use serde::Serialize;
+
+use super::collect::{AGENTS_DIR, Collected, record_dir};
+use super::follow::Followed;
+use super::member::Member;
+use super::replay::{Replay, Source, replay_all};
+use super::settings::AgentOutcome;
+use crate::connection::Say;
+
+/// The file with the agents of a run.
+const CLUSTER_FILE: &str = "cluster.json";
+
+/// Version of that file.
+const CLUSTER_VERSION: u32 = 1;
+
+/// The contents of `cluster.json`.
+#[derive(Serialize)]
+struct ClusterFile<'f> {
+    version: u32,
+    /// Start of the main groups in ns of the run.
+    started_ns: u64,
+    /// Number of seconds of agents that arrived after they were merged.
+    late_seconds: u64,
+    agents: &'f [AgentOutcome],
+}
+
+impl Collected {
+    /// Passes all records to the recorder of the run and determines the outcome.
+    pub(super) fn finish(self, mut run: RemoteRun, dir: &Path, say: &Say) -> Generated {
+        let Collected { followed, problems } = self;
+        let writers = std::mem::take(&mut run.writers);
+        let outcomes = replay_records(&followed, &problems, writers, &run, dir);
+        let file = ClusterFile {
+            version: CLUSTER_VERSION,
+            started_ns: followed.started_ns,
+            late_seconds: followed.late_seconds,
+            agents: &outcomes,
+        };
+        let json = serde_json::to_vec_pretty(&file).unwrap_or_default();
+        if let Err(error) = RunDir::write_whole(&dir.join(CLUSTER_FILE), &json) {
+            say(&format!("warning: {error}"));
+        }
+        generated(&followed, &outcomes, &run)
+    }
+}
+
+/// Replays the records that were fetched. What is missing is restored from the seconds that arrived during the run.
+fn replay_records(
+    followed: &Followed,
+    problems: &[Option<String>],
+    writers: Vec<BatchWriter>,
+    run: &RemoteRun,
+    dir: &Path,
+) -> Vec<AgentOutcome> {
+    let mut outcomes: Vec<AgentOutcome> = followed.members.iter().map(Member::outcome).collect();
+    let mut replays = Vec::new();
+    let mut writers = writers.into_iter();
+    for (at, member) in followed.members.iter().enumerate() {
+        let outcome = &mut outcomes[at];
+        outcome.problem = problems[at].clone().unwrap_or_default();
+        let record = record_dir(dir, member);
+        let source = match Source::record(&record.samples_path()) {
+            Ok(source) => {
+                outcome.record = Some(format!("{AGENTS_DIR}/{}", member.directory()));
+                source
+            }
+            Err(error) => {
+                if outcome.problem.is_empty() {
+                    outcome.problem = format!("its record cannot be read: {error}");
+                }
+                let mut seconds = VecDeque::new();
+                if let Err(error) = followed.seconds.read(at, |snapshot| seconds.push_back(snapshot)) {
+                    outcome.problem += &format!("; its seconds cannot be read: {error}");
+                }
+                Source::Seconds(seconds)
+            }
+        };
+        replays.push(Replay::new(
+            source,
+            member.clock.clone(),
+            writers.by_ref().take(member.writers()).collect(),
+        ));
+    }
+    replay_all(&mut replays, &run.labels);
+    for (outcome, replay) in outcomes.iter_mut().zip(&replays) {
+        outcome.samples = replay.samples;
+        if let (Some(problem), true) = (&replay.problem, outcome.problem.is_empty()) {
+            outcome.problem.clone_from(problem);
+        }
+        if outcome.record.is_none() && replay.samples > 0 {
+            outcome.problem += &format!(
+                "; its {} samples come from the seconds that it sent: their times are exact to 0.1 %, their users and order \
+                 are unknown",
+                replay.samples
+            );
+        }
+    }
+    outcomes
+}
+
+/// The outcome of the load.
+fn generated(followed: &Followed, outcomes: &[AgentOutcome], run: &RemoteRun) -> Generated {
+    let members = &followed.members;
+    let ends = || members.iter().filter_map(|member| Some((member, member.end.as_ref()?)));
+    let sum = |part: fn(&busyhour_record::RunOutcome) -> u64| {
+        ends().map(|(_, end)| part(&end.outcome)).sum::<u64>()
+    };
+    let lost_users = |part: fn(&Member) -> u64| {
+        members.iter().filter(|member| member.end.is_none()).map(part).sum::<u64>()
+    };
+    let shared = &run.shared;
+    let started = sum(|outcome| outcome.users_started) + lost_users(|member| member.users.started);
+    let finished = sum(|outcome| outcome.users_finished) + lost_users(|member| member.users.finished);
+    shared.started.store(started, Ordering::Relaxed);
+    shared.finished.store(finished, Ordering::Relaxed);
+    shared.active.store(0, Ordering::Relaxed);
+    let end_ns = ends().map(|(_, end)| end.outcome.duration_ns).max();
+    let stop = shared.stop();
+    let report = RunReport {
+        end: Nanos(end_ns.unwrap_or_else(|| shared.clock.now().0)),
+        open: run.open_groups.iter().map(|groups| schedule_start(members, groups)).collect(),
+        stopped: (stop != Stop::No).then_some(stop),
+        ..RunReport::default()
+    };
+    let mut arrivals: Option<busyhour_sample::ArrivalCounts> = None;
+    for counts in ends().filter_map(|(_, end)| end.outcome.arrivals) {
+        arrivals.get_or_insert_with(Default::default).add(&counts);
+    }
+    let lost: Vec<String> =
+        members.iter().zip(outcomes).filter_map(|(member, outcome)| lost_load(member, outcome)).collect();
+    let remote = RemoteFacts {
+        generator: generator_facts(members),
+        arrivals,
+        users_without_load: sum(|outcome| outcome.users_without_load),
+        notes: notes(members, outcomes, followed),
+        lost_load: (!lost.is_empty()).then(|| lost.join("; ")),
+    };
+    let failures =
+        ends().filter_map(|(member, end)| Some(format!("{}: {}", member.info.name, end.failure.as_ref()?)));
+    let failure = failures.collect::<Vec<_>>().join("; ");
+    Generated { report, remote: Some(remote), failure: (!failure.is_empty()).then_some(failure) }
+}
+
+/// When the schedule of the open workload with these groups began; `None` if it began on no agent.
+fn schedule_start(members: &[Member], groups: &[u32]) -> Option<Nanos> {
+    members.iter().find_map(|member| {
+        let open = &member.end.as_ref()?.outcome.open;
+        let facts = open.iter().find(|open| open.groups == groups)?;
+        let at = i64::try_from(facts.first_ns).ok()?;
+        Some(Nanos(facts.first_ns.saturating_add_signed(-member.clock.correction_ns(at))))
+    })
+}
+
+/// The part of the load of an agent that is missing; `None` if nothing is missing.
+fn lost_load(member: &Member, outcome: &AgentOutcome) -> Option<String> {
+    let (name, share) = (&member.info.name, &member.share);
+    if member.end.is_some() {
+        // An agent that was lost and returned has generated its load, and its record shows stalls of its own.
+        return None;
+    }
+    let since = member.losses.last().map_or(0, |loss| loss.from_ns) as f64 / 1e9;
+    let rate = member.rate;
+    Some(format!(
+        "the share {share} of the agent {name} is missing from {since:.1} s on, about {rate:.0} requests/s ({})",
+        outcome.problem
+    ))
+}
+
+/// The health of all generators. Cores are numbered in the order of the agents.
+fn generator_facts(members: &[Member]) -> GeneratorFacts {
+    let mut all = GeneratorFacts::default();
+    for member in members {
+        let Some(end) = &member.end else { continue };
+        let facts = &end.outcome.generator;
+        let first = u32::try_from(all.cores.len()).unwrap_or(u32::MAX);
+        let at = |ns: u64| {
+            let correction = member.clock.correction_ns(i64::try_from(ns).unwrap_or(i64::MAX));
+            ns.saturating_add_signed(-correction)
+        };
+        all.stalls.extend(facts.stalls.iter().map(|stall| Stall {
+            // A stall of a whole process concerns the cores of one agent only; its first core stands for them.
+            core: Some(first.saturating_add(stall.core.unwrap_or(0))),
+            at_ns: at(stall.at_ns),
+            ..*stall
+        }));
+        all.abandoned.extend(facts.abandoned.iter().map(|core| AbandonedCore {
+            core: first.saturating_add(core.core),
+            last_seen_ns: at(core.last_seen_ns),
+        }));
+        all.cores.extend(facts.cores.iter().copied().map(|core: CoreFacts| core));
+        all.recorder_stalls += facts.recorder_stalls;
+        all.recorder_stall_ns += facts.recorder_stall_ns;
+        all.lost_samples += facts.lost_samples;
+        all.interrupted_samples += facts.interrupted_samples;
+        for (limit, count) in &facts.exceeded_limits {
+            *all.exceeded_limits.entry(limit.clone()).or_default() += count;
+        }
+        all.memory_bytes_max = all.memory_bytes_max.max(facts.memory_bytes_max);
+        all.cpu_stolen = match (all.cpu_stolen, facts.cpu_stolen) {
+            (Some(a), Some(b)) => Some(f64::max(a, b)),
+            (a, b) => a.or(b),
+        };
+    }
+    all.stalls.sort_by_key(|stall| stall.at_ns);
+    all
+}
+
+/// Notes for the manifest: losses, clocks, and the notes of the agents.
+fn notes(members: &[Member], outcomes: &[AgentOutcome], followed: &Followed) -> Vec<PlanNote> {
+    let mut notes = Vec::new();
+    for (member, outcome) in members.iter().zip(outcomes) {
+        if let Some(lost) = lost_load(member, outcome) {
+            notes.push(PlanNote { code: "agent-lost".into(), message: lost, hint: None });
+        }
+        for loss in &member.losses {
+            let Some(to_ns) = loss.to_ns else { continue };
+            notes.push(PlanNote {
+                code: "agent-silent".into(),
+                message: format!(
+                    "nothing was heard of the agent {} from {:.1} to {:.1} s; its load went on unless it was paused",
+                    member.info.name,
+                    loss.from_ns as f64 / 1e9,
+                    to_ns as f64 / 1e9
+                ),
+                hint: None,
+            });
+        }
+        let of_agent = member.end.iter().flat_map(|end| &end.notes);
+        for note in of_agent.filter(|note| AGENT_NOTES.contains(&note.code.as_str())) {
+            let message = format!("{}: {}", member.info.name, note.message);
+            notes.push(PlanNote { message, ..note.clone() });
+        }
+    }
+    if followed.late_seconds > 0 {
+        notes.push(PlanNote {
+            code: "late-seconds".into(),
+            message: format!(
+                "{} seconds of agents arrived late; figures during the run lacked them, the results contain them",
+                followed.late_seconds
+            ),
+            hint: None,
+        });
+    }
+    let bound_ns = members.iter().filter_map(|member| member.clock.bound_ns()).max();
+    if let Some(bound_ns) = bound_ns.filter(|ns| *ns >= CLOCK_NOTE_NS) {
+        notes.push(PlanNote {
+            code: "clock-bound".into(),
+            message: format!(
+                "the clocks of the agents are known to {:.1} ms: gaps between arrivals of different agents that are shorter cannot be \
+                 judged",
+                bound_ns as f64 / 1e6
+            ),
+            hint: None,
+        });
+    }
+    notes
+}
+
+/// Codes of notes that agents find during a run. Notes about the plan are the same on the controller.
+const AGENT_NOTES: [&str; 4] = ["missed-starts", "unsupported-in-script", "script-cached-text", "backed-off"];
+
+/// Bound of a clock in ns from which it is noted.
+const CLOCK_NOTE_NS: i64 = 1_000_000;

@@ -1,0 +1,87 @@
+//! An agent of a run, as the controller sees it.
+
+use busyhour_arrivals::LoadShare;
+
+use super::settings::{AgentOutcome, Loss};
+use crate::clock_table::ClockTable;
+use crate::messages::{AgentInfo, AgentUsers, EndReport};
+
+/// An agent of a run.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) info: AgentInfo,
+    pub(super) share: LoadShare,
+    /// The clock of the agent's process at the start of the run, as the agent assumes it, in ns.
+    pub(super) origin_ns: i64,
+    /// The differences between the agent's clock of the run and that of the controller.
+    pub(super) clock: ClockTable,
+    /// The longest time that an exchange of messages took, in ns.
+    pub(super) round_trip_ns: u64,
+    pub(super) users: AgentUsers,
+    /// When the agent was last heard of, in ns of the run.
+    pub(super) heard_ns: u64,
+    pub(super) losses: Vec<Loss>,
+    /// Number of requests in the last second that it sent.
+    pub(super) rate: f64,
+    pub(super) is_set_up: bool,
+    pub(super) is_main_done: bool,
+    /// The end of its run.
+    pub(super) end: Option<EndReport>,
+    /// The reason why its run failed.
+    pub(super) failure: Option<String>,
+    /// Properties that its setUp groups have set.
+    pub(super) properties: Vec<(String, String)>,
+}
+
+impl Member {
+    pub(super) fn new(info: AgentInfo, share: LoadShare) -> Member {
+        Member {
+            info,
+            share,
+            origin_ns: 0,
+            clock: ClockTable::default(),
+            round_trip_ns: 0,
+            users: AgentUsers::default(),
+            heard_ns: 0,
+            losses: Vec::new(),
+            rate: 0.0,
+            is_set_up: false,
+            is_main_done: false,
+            end: None,
+            failure: None,
+            properties: Vec::new(),
+        }
+    }
+
+    /// Number of writers for its record: one for each core.
+    pub(super) fn writers(&self) -> usize {
+        self.info.cores.clamp(1, 1_024) as usize
+    }
+
+    /// Whether nothing is heard of the agent at present.
+    pub(super) fn is_lost(&self) -> bool {
+        self.losses.last().is_some_and(|loss| loss.to_ns.is_none())
+    }
+
+    /// Whether nothing more is expected of the agent.
+    pub(super) fn is_over(&self) -> bool {
+        self.end.is_some() || self.failure.is_some()
+    }
+
+    /// A name for the directory of its record: unique among `members` because it contains the identifier.
+    pub(super) fn directory(&self) -> String {
+        self.info.id.clone()
+    }
+
+    pub(super) fn outcome(&self) -> AgentOutcome {
+        AgentOutcome {
+            name: self.info.name.clone(),
+            id: self.info.id.clone(),
+            share: self.share.to_string(),
+            cores: self.info.cores,
+            clock: self.clock.clone(),
+            losses: self.losses.clone(),
+            ..AgentOutcome::default()
+        }
+    }
+}

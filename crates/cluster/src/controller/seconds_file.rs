@@ -1,0 +1,91 @@
+//! The seconds that agents send, in one file for each agent, so that they are not lost with the agent.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use busyhour_sample::Snapshot;
+
+use crate::messages::Report;
+use crate::wire::decode;
+
+/// Maximum length of a message; NATS allows 1 MiB.
+const MESSAGE_BYTES_MAX: usize = 8 << 20;
+
+/// The files of all agents; clones refer to the same files.
+#[derive(Clone)]
+pub(super) struct SecondsFiles(Arc<Vec<Mutex<SecondsFile>>>);
+
+struct SecondsFile {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl SecondsFiles {
+    /// Files at these paths. Each is created when its first second arrives.
+    pub(super) fn new(paths: impl Iterator<Item = PathBuf>) -> SecondsFiles {
+        SecondsFiles(Arc::new(paths.map(|path| Mutex::new(SecondsFile { path, file: None })).collect()))
+    }
+
+    /// Appends the message with a second of an agent.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn add(&self, agent: usize, message: &[u8]) -> io::Result<()> {
+        let Some(file) = self.0.get(agent) else { return Ok(()) };
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.file.is_none() {
+            if let Some(parent) = file.path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            file.file = Some(File::create(&file.path)?);
+        }
+        let Some(out) = &mut file.file else { return Ok(()) };
+        let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
+        out.write_all(&[&length.to_le_bytes(), message].concat())
+    }
+
+    /// Reads the seconds of an agent. A truncated end is ignored.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(super) fn read(&self, agent: usize, mut see: impl FnMut(Snapshot)) -> io::Result<()> {
+        let Some(path) = self.path(agent) else { return Ok(()) };
+        let mut input = match File::open(&path) {
+            Ok(file) => BufReader::new(file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let mut seen = std::collections::BTreeSet::new();
+        loop {
+            let mut length = [0; 4];
+            if input.read_exact(&mut length).is_err() {
+                return Ok(());
+            }
+            let length = u32::from_le_bytes(length) as usize;
+            let mut message = vec![0; length.min(MESSAGE_BYTES_MAX)];
+            if length > MESSAGE_BYTES_MAX || input.read_exact(&mut message).is_err() {
+                return Ok(());
+            }
+            // A second whose acknowledgement was lost is there twice.
+            if let Ok(Report::Second { snapshot }) = decode(&message)
+                && seen.insert(snapshot.second)
+            {
+                see(*snapshot);
+            }
+        }
+    }
+
+    /// Removes the file of an agent whose record was fetched.
+    pub(super) fn remove(&self, agent: usize) {
+        if let Some(path) = self.path(agent) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    fn path(&self, agent: usize) -> Option<PathBuf> {
+        let file = self.0.get(agent)?.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Path::to_owned(&file.path))
+    }
+}

@@ -1,0 +1,68 @@
+//! The settings of a controller, and the outcome of its agents.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock_table::ClockTable;
+use crate::invitation::Invitation;
+
+/// What happens when an agent is lost during a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnAgentLoss {
+    /// The other agents go on with their shares; the share of the lost agent is missing.
+    #[default]
+    Continue,
+    /// The run is stopped.
+    Stop,
+}
+
+/// The settings of a controller.
+#[derive(Clone, Debug)]
+pub struct ControllerSettings {
+    /// The hub.
+    pub invitation: Invitation,
+    /// Number of agents; by default all that are free.
+    pub agents: Option<usize>,
+    /// Labels that agents must have.
+    pub labels: Vec<(String, String)>,
+    /// Time to wait until enough agents are free.
+    pub wait: Duration,
+    /// What happens when an agent is lost.
+    pub on_loss: OnAgentLoss,
+    /// Time without a message from the controller after which agents stop the run.
+    pub lease: Duration,
+}
+
+/// The part of an agent in a run, for `cluster.json` in the run directory.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct AgentOutcome {
+    /// Its name.
+    pub name: String,
+    /// Its identifier.
+    pub id: String,
+    /// Its share of the load, in the notation of [`busyhour_arrivals::LoadShare`].
+    pub share: String,
+    /// Number of cores.
+    pub cores: u32,
+    /// The directory with its record, relative to the run directory; `None` if it was not fetched.
+    pub record: Option<String>,
+    /// Number of samples in its record.
+    pub samples: u64,
+    /// The differences between its clock and that of the controller.
+    pub clock: ClockTable,
+    /// The times at which it was lost and returned, in ns of the run.
+    pub losses: Vec<Loss>,
+    /// Why its part of the run is incomplete; empty if it is complete.
+    pub problem: String,
+}
+
+/// A time in which nothing was heard of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    /// The last sign of life, in ns of the run.
+    pub from_ns: u64,
+    /// When it returned, in ns of the run; `None` if it did not return.
+    pub to_ns: Option<u64>,
+}
