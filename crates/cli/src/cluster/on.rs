@@ -20,6 +20,9 @@ const WAIT: Duration = Duration::from_secs(10);
 /// Default time without a message from the controller after which agents stop.
 const LEASE: Duration = Duration::from_secs(30);
 
+/// Shortest such time: the controller sends a message every second.
+const LEASE_MIN: Duration = Duration::from_secs(2);
+
 /// Options of runs on agents.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Several machines")]
@@ -39,6 +42,9 @@ pub(crate) struct OnArgs {
     /// Time to wait until enough agents are free (default: 10s).
     #[arg(long, value_name = "TIME", requires = "on", hide_short_help = true)]
     wait_for_agents: Option<String>,
+    /// Time without a message from this program after which agents stop the run (default: 30s).
+    #[arg(long, value_name = "TIME", requires = "on", hide_short_help = true)]
+    agent_lease: Option<String>,
     /// What happens when an agent is lost (default: continue).
     #[arg(long, value_name = "ACTION", requires = "on", hide_short_help = true)]
     on_agent_loss: Option<LossAction>,
@@ -66,6 +72,13 @@ impl OnArgs {
             Some(text) => Duration::from_nanos(time_ns("--wait-for-agents", text)?),
             None => WAIT,
         };
+        let lease = match &self.agent_lease {
+            Some(text) => Duration::from_nanos(time_ns("--agent-lease", text)?),
+            None => LEASE,
+        };
+        if lease < LEASE_MIN {
+            return Err("--agent-lease: at least 2s".into());
+        }
         Ok(Some(AgentsOfRun(ControllerSettings {
             invitation,
             agents: self.agents.map(|agents| agents as usize),
@@ -75,7 +88,7 @@ impl OnArgs {
                 Some(LossAction::Stop) => OnAgentLoss::Stop,
                 Some(LossAction::Continue) | None => OnAgentLoss::Continue,
             },
-            lease: LEASE,
+            lease,
         })))
     }
 }

@@ -20,7 +20,7 @@ use super::plan_files;
 use super::reports::ReportQueue;
 use super::settings::AgentSettings;
 use crate::messages::{EndReport, FileFact, PrepareOrder, Report};
-use crate::parts::file_fact;
+use crate::parts::{create_private_dir, file_fact};
 
 /// Maximum number of messages of a run that are passed on.
 const SAID_MAX: u32 = 200;
@@ -74,7 +74,7 @@ impl RunThread {
         let clock = Clock::with_origin(origin_ns, wall_start_ms)
             .ok_or("the run started before this machine was started")?;
         let plan_dir = self.dir.join("plan");
-        std::fs::create_dir_all(&plan_dir)
+        create_private_dir(&plan_dir)
             .map_err(|error| format!("cannot use {}: {error}", self.dir.display()))?;
         let cache = self.settings.dir.join("files");
         self.runtime.block_on(plan_files::provide(&self.client, &self.run, &files, &cache, &plan_dir))?;
