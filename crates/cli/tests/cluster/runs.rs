@@ -193,3 +193,26 @@ fn agents_are_listed_selected_by_labels_and_refuse_other_runs() {
     assert_eq!(code(&mut run), 4, "{}", run.err());
     assert_eq!(site.json("run/run.json")["outcome"]["end"], "interrupted");
 }
+
+/// Each row of a file that is read once is used by one user of one agent.
+#[test]
+fn rows_of_a_file_are_dealt() {
+    let Some(site) = Site::start(3) else { return };
+    let once = CSV.replace(r#"name="recycle">true"#, r#"name="recycle">false"#);
+    let group = group("ThreadGroup", "ThreadGroupGui", 6, 2, "/row/${name}", &once);
+    std::fs::create_dir(site.dir().join("data")).unwrap();
+    let rows: Vec<String> = (0..12).map(|row| format!("r{row:02}")).collect();
+    std::fs::write(site.dir().join("data/names.csv"), rows.join("\n")).unwrap();
+    std::fs::write(site.dir().join("plan.jmx"), PLAN.replace("GROUPS", &group)).unwrap();
+    let mut run = site.run(&["plan.jmx", "-J", &site.port()]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    assert!(
+        run.err().contains("the rows of data/names.csv are dealt to the agents in turn"),
+        "{}",
+        run.err()
+    );
+    let mut received: Vec<String> = site.server.take_requests().iter().map(|r| r.request.target()).collect();
+    received.sort();
+    assert_eq!(received, rows.iter().map(|row| format!("/row/{row}")).collect::<Vec<_>>());
+    assert!(!site.dir().join("run/csv-rows").exists());
+}
