@@ -2,6 +2,7 @@
 
 mod assembly;
 mod collect;
+mod csv_rows;
 mod facts;
 mod figures;
 mod follow;
@@ -13,7 +14,7 @@ mod restored;
 mod seconds_file;
 mod settings;
 
-pub use settings::{AgentOutcome, ControllerSettings, Loss, OnAgentLoss};
+pub use settings::{AgentOutcome, ControllerSettings, CsvRows, Loss, OnAgentLoss};
 
 use std::path::PathBuf;
 use std::sync::Arc;
