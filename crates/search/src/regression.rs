@@ -76,8 +76,8 @@ pub(crate) fn fit(points: &[FitPoint], noise: Noise) -> Option<Fit> {
             let weight = point.weight * robust * point.inverse_scale.powi(2);
             for row in 0..COEFFICIENTS {
                 right[row] += weight * point.terms[row] * point.excess;
-                for column in 0..=row {
-                    matrix[row][column] += weight * point.terms[row] * point.terms[column];
+                for (cell, term) in matrix[row].iter_mut().zip(point.terms).take(row + 1) {
+                    *cell += weight * point.terms[row] * term;
                 }
             }
         }
