@@ -44,7 +44,7 @@ pub fn largest_load_sentence(report: &LargestLoadReport) -> String {
             let full_s = report.settings.map(|settings| settings.length.full_seconds_at(found));
             let length = full_s.map_or_else(String::new, |seconds| format!(" of {}", duration(seconds)));
             format!(
-                "{so_far} largest load is {}: by the estimate, 95 % of the trials{length} pass there (95 % interval {}).",
+                "{so_far} largest load is {}: by the estimate, at least 95 % of the trials{length} pass there (95 % interval {}).",
                 load(found),
                 interval_text(report.kind, search.interval)
             )
