@@ -1,6 +1,7 @@
 //! The error of the search and of other methods, and the time under load that they need.
 //!
-//! By default, each kind is simulated a few times only, so the test allows for chance. The bounds apply to 200 seeds and more:
+//! By default, each kind is simulated a few times only, so the test allows for chance. The bounds apply to 200 seeds and more.
+//! `BUSYHOUR_STUDY_SYSTEMS` selects the systems whose name contains a text:
 //!
 //! ```text
 //! BUSYHOUR_STUDY_SEEDS=200 cargo test --release -p busyhour-search --test study -- --nocapture
@@ -131,23 +132,5 @@ fn stated_loads_pass_in_half_and_in_95_percent_of_the_trials() {
             let chance = 4.0 * (stated * (1.0 - stated) / trials as f64).sqrt() + 1.0 / trials as f64;
             assert!((share - stated).abs() < chance + 0.01, "{} at {load}: {share}", system.name);
         }
-    }
-}
-
-/// Prints the loads of each system, to state them in `SYSTEMS`.
-#[test]
-#[ignore = "prints constants"]
-fn print_the_loads_of_the_systems() {
-    for system in SYSTEMS {
-        let trials = 4_000;
-        let [half_pass, answer] = [0.5, 0.95].map(|wanted| {
-            let (mut low, mut high) = (0.6 * system.half_pass, 1.2 * system.half_pass);
-            for _ in 0..12 {
-                let middle = f64::midpoint(low, high);
-                if pass_rate(system, middle, trials) >= wanted { low = middle } else { high = middle }
-            }
-            f64::midpoint(low, high)
-        });
-        print(&format!("{}: {half_pass:.1} {answer:.1}", system.name));
     }
 }
