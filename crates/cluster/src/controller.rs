@@ -13,6 +13,7 @@ mod restored;
 mod seconds_file;
 mod settings;
 
+pub use plan_files::plan_file_paths;
 pub use settings::{AgentOutcome, ControllerSettings, Loss, OnAgentLoss};
 
 use std::path::PathBuf;

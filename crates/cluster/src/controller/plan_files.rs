@@ -38,7 +38,7 @@ impl PlanFiles {
         let properties = prepared.resolved_properties();
         let values = properties.jmeter.iter().map(|(_, value)| value.as_str());
         let mut files = BTreeMap::new();
-        for path in paths_in(std::iter::once(plan.as_str()).chain(values), &base) {
+        for path in plan_file_paths(std::iter::once(plan.as_str()).chain(values), &base) {
             let full = base.join(&path);
             let (bytes, sha256) = hash(&full).map_err(ClusterError::file(&full))?;
             files.insert(sha256.clone(), (full, FileFact { path, bytes, sha256 }));
@@ -69,8 +69,8 @@ impl PlanFiles {
     }
 }
 
-/// The paths of existing files among the texts, relative to `base`.
-fn paths_in<'t>(texts: impl Iterator<Item = &'t str>, base: &Path) -> BTreeSet<String> {
+/// The paths of existing files among the texts of a plan, its properties and options, relative to `base`.
+pub fn plan_file_paths<'t>(texts: impl Iterator<Item = &'t str>, base: &Path) -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     let mut checked = BTreeSet::new();
     for text in texts {
@@ -113,7 +113,7 @@ mod tests {
         let plan = r#"<stringProp name="filename">users.csv</stringProp>
             <stringProp name="Argument.value">${__FileToString(data/body text.json,UTF-8,)}</stringProp>
             <stringProp name="p">/etc/passwd</stringProp><stringProp name="d">data</stringProp>"#;
-        let found = paths_in([plan, "ids.txt"].into_iter(), room.path());
+        let found = plan_file_paths([plan, "ids.txt"].into_iter(), room.path());
         assert_eq!(found.into_iter().collect::<Vec<_>>(), ["data/body text.json", "ids.txt", "users.csv"]);
     }
 }
