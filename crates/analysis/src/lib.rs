@@ -18,6 +18,7 @@
 //! # }
 //! ```
 
+mod agents;
 mod apdex;
 mod arrival_caveat;
 pub mod arrivals;
@@ -47,6 +48,7 @@ pub mod thresholds;
 mod web_log;
 mod window;
 
+pub use agents::{AgentRow, Agents};
 pub use apdex::Apdex;
 pub use caveat::{Caveat, ReportedCaveat, late_ms};
 pub use comparison::Comparison;

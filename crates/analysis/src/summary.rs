@@ -5,6 +5,7 @@ use busyhour_sample::{HISTOGRAM_DIGITS, RunTotals, SampleKind};
 use busyhour_stacks::StackDifference;
 use serde::{Deserialize, Serialize};
 
+use crate::agents::Agents;
 use crate::arrivals::ArrivalVerdict;
 use crate::caveat::{Caveat, ReportedCaveat};
 use crate::explanation::Explanation;
@@ -96,6 +97,9 @@ pub struct Summary {
     /// The neighbours that harmed the observed system; `None` if it was not observed on its own machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<Neighbours>,
+    /// The agents of a run on several machines; `None` for a run on one machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<Agents>,
     /// How the stacks of slow windows differ from the others, for each process whose stacks were recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<StackDifference>,
@@ -200,6 +204,7 @@ impl Summary {
             system: None,
             explanation: None,
             neighbours: None,
+            agents: None,
             stacks: Vec::new(),
             saturation: None,
             server_log: None,

@@ -50,6 +50,9 @@ pub fn serve_agent(
     stop: &AgentStop,
     say: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(), ClusterError> {
+    // Runs change the working directory.
+    let dir = std::path::absolute(&settings.dir).map_err(ClusterError::file(&settings.dir))?;
+    let settings = AgentSettings { dir, ..settings };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("agent")

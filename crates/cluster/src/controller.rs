@@ -2,6 +2,7 @@
 
 mod assembly;
 mod collect;
+mod csv_rows;
 mod facts;
 mod figures;
 mod follow;
@@ -14,7 +15,7 @@ mod seconds_file;
 mod settings;
 
 pub use plan_files::plan_file_paths;
-pub use settings::{AgentOutcome, ControllerSettings, Loss, OnAgentLoss};
+pub use settings::{AgentOutcome, ControllerSettings, CsvRows, Loss, OnAgentLoss};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -14,6 +14,15 @@ const PART: u8 = 1;
 /// The first byte of a message with the reason why there is no part.
 const REASON: u8 = 0;
 
+/// Creates a directory that only its owner can read, because records can contain secrets.
+pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
 /// Whether a path stays inside the directory to which it is relative.
 pub(crate) fn is_inside(path: &str) -> bool {
     let mut components = Path::new(path).components();

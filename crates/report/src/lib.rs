@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agent_lines;
 mod arrival_plots;
 mod capacity_plot;
 mod capacity_table;

@@ -3,6 +3,7 @@
 //! The page contains all texts and tables, so it can be read without its script. The script draws the plots from the model in
 //! the page and makes the tables sortable. Its source is in `ui/`; its bundle is checked in.
 
+mod agents;
 mod bundle;
 mod capacity;
 mod closed_load;
@@ -88,6 +89,7 @@ pub fn html_report_with_system(summary: &Summary, system: Option<&SystemRecord>)
     sections.push(errors::slowest(summary));
     sections.extend(system.map(|record| system::system(summary, record)));
     sections.push(traffic::traffic(summary));
+    sections.extend(agents::agents(summary));
     sections.push(environment::environment(summary));
     sections.push(glossary::glossary(summary));
     let opening = opening::opening(summary, steps.as_ref());

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use busyhour_analysis::{Caveat, ReportedCaveat, Summary};
 use busyhour_sample::{LoadChange, RunEnd};
 
+use crate::agent_lines::{agent_lines, agent_table};
 use crate::caveat_rank::rank;
 use crate::delivery::{delivery, who};
 use crate::error_causes::causes;
@@ -80,7 +81,7 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Loo
         (thresholds(summary, look), 4),
         (incidents(summary, look), 1),
         (explanation(summary, look), 2),
-        (neighbour_lines(summary, look), 1),
+        ([neighbour_lines(summary, look), agent_lines(summary, look)].concat(), 1),
         (marks(summary, true, look), 1),
         (errors(summary, ERRORS_ON_SCREEN, false, look), 2),
         (system(summary, look), 3),
@@ -131,6 +132,7 @@ fn details(summary: &Summary, show: RunShow, written: &Written, look: Look) -> S
         incidents(summary, look),
         explanation(summary, look),
         neighbour_lines(summary, look),
+        agent_lines(summary, look),
         marks(summary, false, look),
     ]
     .concat();
@@ -143,6 +145,9 @@ fn details(summary: &Summary, show: RunShow, written: &Written, look: Look) -> S
     let errors = errors(summary, ERRORS_SHOWN, true, look);
     if !errors.is_empty() {
         out += &format!("\n{}", joined(&errors));
+    }
+    if let Some(agents) = &summary.agents {
+        out += &agent_table(agents, look);
     }
     if let Some(system) = &summary.system {
         out += &system_table(system, look);

@@ -19,6 +19,7 @@
 //!
 //! [`Summary`]: busyhour_analysis::Summary
 
+mod agents;
 mod error;
 mod explanation;
 mod imported;

@@ -280,7 +280,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "cluster",
         "runs one load on several machines, coordinated over NATS",
-        &["analysis", "arrivals", "diagnostic", "engine", "launch", "program", "record", "sample"],
+        &["analysis", "arrivals", "diagnostic", "engine", "launch", "plan", "program", "record", "sample"],
     )
     .in_tests(&["results", "standin"]),
     layered(

@@ -101,6 +101,7 @@ const RULES: &[Rule] = &[
                 "crates/cli/tests/end_to_end/",
                 "servers that are slow on purpose; polling another process, up to a limit",
             ),
+            ("crates/cli/tests/cluster/", "polls other processes, up to a limit"),
             ("crates/cli/tests/shipped_experiments.rs", "polls another process, up to a limit"),
             ("crates/observation/examples/", "writes lines at a rate"),
             ("crates/trials/src/", "polls processes and ready checks, up to a limit"),

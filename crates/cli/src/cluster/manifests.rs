@@ -109,8 +109,8 @@ fn plan_files(plan: &Path, options: &[String]) -> Result<(PlanFile, Vec<PlanFile
     let paths = plan_file_paths(texts, &base);
     let mut files = Vec::new();
     let mut bytes = contents.len();
-    for path in paths.into_iter().filter(|path| *path != name) {
-        let contents = read(&base.join(&path))?;
+    for (path, full) in paths.into_iter().filter(|(path, _)| *path != name) {
+        let contents = read(&full)?;
         bytes += contents.len();
         files.push(PlanFile { path, contents });
         if bytes > SECRET_BYTES_MAX {

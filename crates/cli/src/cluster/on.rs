@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use busyhour_cluster::{Controller, ControllerSettings, Invitation, OnAgentLoss};
+use busyhour_cluster::{Controller, ControllerSettings, CsvRows, Invitation, OnAgentLoss};
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{Prepared, RunEvent, RunHandle, RunObserver as _};
 use clap::{Args, ValueEnum};
@@ -19,6 +19,9 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// Default time without a message from the controller after which agents stop.
 const LEASE: Duration = Duration::from_secs(30);
+
+/// Shortest such time: the controller sends a message every second.
+const LEASE_MIN: Duration = Duration::from_secs(2);
 
 /// Options of runs on agents.
 #[derive(Clone, Debug, Default, Args)]
@@ -39,9 +42,24 @@ pub(crate) struct OnArgs {
     /// Time to wait until enough agents are free (default: 10s).
     #[arg(long, value_name = "TIME", requires = "on", hide_short_help = true)]
     wait_for_agents: Option<String>,
+    /// Which agents get the rows of CSV files: split or copy (default: split for files that are read once, copy for others).
+    #[arg(long, value_name = "ROWS", requires = "on", hide_short_help = true)]
+    csv: Option<CsvChoice>,
+    /// Time without a message from this program after which agents stop the run (default: 30s).
+    #[arg(long, value_name = "TIME", requires = "on", hide_short_help = true)]
+    agent_lease: Option<String>,
     /// What happens when an agent is lost (default: continue).
     #[arg(long, value_name = "ACTION", requires = "on", hide_short_help = true)]
     on_agent_loss: Option<LossAction>,
+}
+
+/// Which agents get the rows of CSV files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CsvChoice {
+    /// Row i goes to agent i modulo their number.
+    Split,
+    /// Every agent gets all rows.
+    Copy,
 }
 
 /// What happens when an agent is lost.
@@ -66,16 +84,28 @@ impl OnArgs {
             Some(text) => Duration::from_nanos(time_ns("--wait-for-agents", text)?),
             None => WAIT,
         };
+        let lease = match &self.agent_lease {
+            Some(text) => Duration::from_nanos(time_ns("--agent-lease", text)?),
+            None => LEASE,
+        };
+        if lease < LEASE_MIN {
+            return Err("--agent-lease: at least 2s".into());
+        }
         Ok(Some(AgentsOfRun(ControllerSettings {
             invitation,
             agents: self.agents.map(|agents| agents as usize),
             labels: labels(&self.labels).map_err(|error| format!("--where: {error}"))?,
             wait,
+            csv_rows: match self.csv {
+                Some(CsvChoice::Split) => CsvRows::Split,
+                Some(CsvChoice::Copy) => CsvRows::Copy,
+                None => CsvRows::UsedOnce,
+            },
             on_loss: match self.on_agent_loss {
                 Some(LossAction::Stop) => OnAgentLoss::Stop,
                 Some(LossAction::Continue) | None => OnAgentLoss::Continue,
             },
-            lease: LEASE,
+            lease,
         })))
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use async_nats::Client;
 
 use crate::messages::{FileFact, FileRequest};
-use crate::parts::{hash, is_inside, part_of_message};
+use crate::parts::{create_private_dir, hash, is_inside, part_of_message};
 use crate::subjects;
 use crate::wire::encode;
 
@@ -54,7 +54,7 @@ fn has_hash(path: &Path, file: &FileFact) -> bool {
 /// Fetches a file part by part.
 async fn fetch(client: &Client, run: &str, file: &FileFact, kept: &Path) -> Result<(), String> {
     let io = |error: std::io::Error| format!("cannot keep {}: {error}", file.path);
-    std::fs::create_dir_all(kept.parent().unwrap_or(Path::new("."))).map_err(io)?;
+    create_private_dir(kept.parent().unwrap_or(Path::new("."))).map_err(io)?;
     let mut name = kept.as_os_str().to_owned();
     name.push(format!(".{run}"));
     let unfinished = PathBuf::from(name);

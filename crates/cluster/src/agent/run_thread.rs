@@ -20,7 +20,7 @@ use super::plan_files;
 use super::reports::ReportQueue;
 use super::settings::AgentSettings;
 use crate::messages::{EndReport, FileFact, PrepareOrder, Report};
-use crate::parts::file_fact;
+use crate::parts::{create_private_dir, file_fact};
 
 /// Maximum number of messages of a run that are passed on.
 const SAID_MAX: u32 = 200;
@@ -74,10 +74,12 @@ impl RunThread {
         let clock = Clock::with_origin(origin_ns, wall_start_ms)
             .ok_or("the run started before this machine was started")?;
         let plan_dir = self.dir.join("plan");
-        std::fs::create_dir_all(&plan_dir)
+        create_private_dir(&plan_dir)
             .map_err(|error| format!("cannot use {}: {error}", self.dir.display()))?;
         let cache = self.settings.dir.join("files");
         self.runtime.block_on(plan_files::provide(&self.client, &self.run, &files, &cache, &plan_dir))?;
+        let _working = WorkingDirectory::enter(&plan_dir)
+            .map_err(|error| format!("cannot use {}: {error}", plan_dir.display()))?;
         let request = self.request(request, &plan_dir);
         let waits = request.share.is_first();
         let control = RunControl::new(Duration::from_millis(grace_ms));
@@ -147,6 +149,25 @@ fn record_files<'p>(dir: &RunDir, parts: impl Iterator<Item = &'p str>) -> Vec<F
     names.sort_unstable();
     names.dedup();
     names.into_iter().filter_map(|name| file_fact(dir.path(), name).ok()).collect()
+}
+
+/// The working directory of the process during a run. Plans and functions look for files there first, as in JMeter.
+struct WorkingDirectory {
+    before: PathBuf,
+}
+
+impl WorkingDirectory {
+    fn enter(dir: &Path) -> std::io::Result<WorkingDirectory> {
+        let before = std::env::current_dir()?;
+        std::env::set_current_dir(dir)?;
+        Ok(WorkingDirectory { before })
+    }
+}
+
+impl Drop for WorkingDirectory {
+    fn drop(&mut self) {
+        let _ = std::env::set_current_dir(&self.before);
+    }
 }
 
 /// Passes the seconds and messages of the run to the controller.

@@ -15,7 +15,7 @@ use nkeys::KeyPair;
 
 use super::member::Member;
 use super::orders::{Orders, after};
-use super::plan_files::{PlanFiles, serve};
+use super::plan_files::{PlanFiles, remove_parts, serve};
 use super::settings::ControllerSettings;
 use crate::connection::{Role, Say, connect};
 use crate::error::ClusterError;
@@ -56,19 +56,19 @@ pub(super) async fn assemble(
     let mut reports = subscribed(subjects::up_all(&run)).await.map_err(failed)?;
     let requests = subscribed(subjects::files(&run)).await.map_err(failed)?;
     client.flush().await.map_err(|error| ClusterError::message("subscribe", error))?;
-    let files = PlanFiles::of(prepared)?;
-    files.tell(say);
-    let facts = files.facts();
-    let serving = tokio::spawn(serve(client.clone(), requests, files));
     let orders = Arc::new(Orders { client: client.clone(), key, run });
-    let mut members = match claim_agents(&orders, settings, prepared, say).await {
-        Ok(members) => members,
+    let mut members = claim_agents(&orders, settings, prepared, say).await?;
+    let files = match PlanFiles::of(prepared, settings.csv_rows, members.len()) {
+        Ok(files) => Arc::new(files),
         Err(error) => {
-            serving.abort();
+            release(&orders, &members).await;
             return Err(error);
         }
     };
-    let readied = ready(&orders, &mut members, &mut reports, prepared, settings, facts).await;
+    files.tell(say);
+    let serving = tokio::spawn(serve(client, requests, Arc::clone(&files)));
+    let readied = ready(&orders, &mut members, &mut reports, prepared, settings, &files).await;
+    remove_parts(prepared.dir().path());
     if let Err(error) = readied {
         serving.abort();
         release(&orders, &members).await;
@@ -209,7 +209,7 @@ async fn ready(
     reports: &mut Subscriber,
     prepared: &Prepared,
     settings: &ControllerSettings,
-    files: Vec<crate::messages::FileFact>,
+    files: &PlanFiles,
 ) -> Result<(), ClusterError> {
     let clock = prepared.clock();
     let plan = std::fs::read(RunDir::open(prepared.dir().path()).plan_path())
@@ -218,7 +218,7 @@ async fn ready(
         .map_err(|_| ClusterError::Agents("the plan is not in UTF-8; convert it first".into()))?;
     let count = members.len() as u64;
     let set_up = (0..).zip(members.iter_mut()).map(|(number, member): (u64, &mut Member)| {
-        let (files, plan_text) = (files.clone(), plan_text.clone());
+        let (files, plan_text) = (files.facts(number as usize), plan_text.clone());
         async move {
             let (offset, longest) = orders.read_clock(&member.info.id, clock).await?;
             member.origin_ns = offset.offset_ns;

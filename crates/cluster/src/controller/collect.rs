@@ -15,7 +15,7 @@ use super::member::Member;
 use super::orders::Orders;
 use crate::connection::Say;
 use crate::messages::{FileFact, Order};
-use crate::parts::{hash, is_inside};
+use crate::parts::{create_private_dir, hash, is_inside};
 
 /// Number of agents from which records are fetched at the same time.
 const AT_ONCE: usize = 4;
@@ -126,15 +126,6 @@ async fn fetch_file(orders: &Orders, agent: &str, file: &FileFact, target: &Path
         Ok(_) => Err("it arrived damaged".to_owned()),
         Err(error) => Err(error.to_string()),
     }
-}
-
-/// Creates a directory that only its owner can read, because records can contain secrets.
-fn create_private_dir(dir: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
 }
 
 /// The directory with the record of an agent.

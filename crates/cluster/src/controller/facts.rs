@@ -89,6 +89,7 @@ fn replay_records(
         replays.push(Replay::new(
             source,
             member.clock.clone(),
+            member.start_offset_ns,
             writers.by_ref().take(member.writers()).collect(),
         ));
     }
@@ -129,7 +130,7 @@ fn generated(followed: &Followed, outcomes: &[AgentOutcome], run: &RemoteRun) ->
     let stop = shared.stop();
     let report = RunReport {
         end: Nanos(end_ns.unwrap_or_else(|| shared.clock.now().0)),
-        open: run.open_groups.iter().map(|groups| schedule_start(members, groups)).collect(),
+        open: run.open_groups.iter().map(|groups| schedule_start(followed, groups)).collect(),
         stopped: (stop != Stop::No).then_some(stop),
         ..RunReport::default()
     };
@@ -152,13 +153,13 @@ fn generated(followed: &Followed, outcomes: &[AgentOutcome], run: &RemoteRun) ->
     Generated { report, remote: Some(remote), failure: (!failure.is_empty()).then_some(failure) }
 }
 
-/// When the schedule of the open workload with these groups began; `None` if it began on no agent.
-fn schedule_start(members: &[Member], groups: &[u32]) -> Option<Nanos> {
-    members.iter().find_map(|member| {
+/// When the schedule of the open workload with these groups began; `None` if it began on no agent. All agents start schedules
+/// together; agents that start one group after the other begin later ones by themselves.
+fn schedule_start(followed: &Followed, groups: &[u32]) -> Option<Nanos> {
+    followed.members.iter().find_map(|member| {
         let open = &member.end.as_ref()?.outcome.open;
         let facts = open.iter().find(|open| open.groups == groups)?;
-        let at = i64::try_from(facts.first_ns).ok()?;
-        Some(Nanos(facts.first_ns.saturating_add_signed(-member.clock.correction_ns(at))))
+        Some(Nanos(facts.first_ns.saturating_add_signed(-member.start_offset_ns)))
     })
 }
 

@@ -183,9 +183,11 @@ impl Follow<'_> {
         course.started_ns = at;
         let first = course.members.iter().find(|member| member.share.is_first());
         let properties = first.map(|member| member.properties.clone()).unwrap_or_default();
-        let order = |member: &Member| {
-            let offset = member.clock.correction_ns(i64::try_from(at).unwrap_or(i64::MAX));
-            Order::Start { at_ns: at.saturating_add_signed(offset), properties: properties.clone() }
+        let at_signed = i64::try_from(at).unwrap_or(i64::MAX);
+        course.members.iter_mut().for_each(|m| m.start_offset_ns = m.clock.correction_ns(at_signed));
+        let order = |member: &Member| Order::Start {
+            at_ns: at.saturating_add_signed(member.start_offset_ns),
+            properties: properties.clone(),
         };
         for (member, cause) in self.give_all(&course.members, order).await {
             self.fail(course, member, &format!("it did not receive the start in time: {cause}"));

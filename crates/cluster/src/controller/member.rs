@@ -15,6 +15,8 @@ pub(super) struct Member {
     pub(super) origin_ns: i64,
     /// The differences between the agent's clock of the run and that of the controller.
     pub(super) clock: ClockTable,
+    /// The offset that was added to the start of the main groups, in ns.
+    pub(super) start_offset_ns: i64,
     /// The longest time that an exchange of messages took, in ns.
     pub(super) round_trip_ns: u64,
     pub(super) users: AgentUsers,
@@ -40,6 +42,7 @@ impl Member {
             share,
             origin_ns: 0,
             clock: ClockTable::default(),
+            start_offset_ns: 0,
             round_trip_ns: 0,
             users: AgentUsers::default(),
             heard_ns: 0,

@@ -1,18 +1,23 @@
 //! The files that a plan needs, and the task that sends them to agents.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_nats::{Client, Subscriber};
 use busyhour_launch::Prepared;
 use futures_util::StreamExt as _;
 
+use super::csv_rows::{RowForm, deal, dealt_files};
+use super::settings::CsvRows;
 use crate::connection::Say;
 use crate::error::ClusterError;
 use crate::messages::{FileFact, FileRequest};
-use crate::parts::{hash, is_inside, part_message, reason_message};
+use crate::parts::{create_private_dir, hash, is_inside, part_message, reason_message};
 use crate::wire::decode;
+
+/// Directory of dealt rows in the run directory, until the agents have them.
+const PARTS_DIR: &str = "csv-rows";
 
 /// Maximum number of files of a plan.
 const FILES_MAX: usize = 10_000;
@@ -23,55 +28,105 @@ const SEPARATORS: &[char] =
 
 /// The files of a plan.
 pub(super) struct PlanFiles {
-    files: BTreeMap<String, (PathBuf, FileFact)>,
+    /// All files by their hash.
+    files: BTreeMap<String, PathBuf>,
+    /// The files that all agents get.
+    common: Vec<FileFact>,
+    /// The files of each agent with its rows.
+    dealt: Vec<Vec<FileFact>>,
 }
 
 impl PlanFiles {
-    /// Finds the files: every text in the plan or in a property that is the path of an existing file, relative to the directory of
-    /// the plan. Absolute paths are not among them; the agents need such files themselves.
+    /// Finds the files: every text in the plan or in a property that is the path of an existing file, relative to the working
+    /// directory or the directory of the plan. Absolute paths are not among them; the agents need such files themselves. Deals the rows of CSV files.
     ///
     /// # Errors
-    /// A file cannot be read.
-    pub(super) fn of(prepared: &Prepared) -> Result<PlanFiles, ClusterError> {
+    /// A file cannot be read, or its parts cannot be written.
+    pub(super) fn of(prepared: &Prepared, rows: CsvRows, agents: usize) -> Result<PlanFiles, ClusterError> {
         let base = prepared.request().plan.parent().map(Path::to_owned).unwrap_or_default();
         let plan = std::fs::read_to_string(prepared.dir().plan_path()).unwrap_or_default();
         let properties = prepared.resolved_properties();
         let values = properties.jmeter.iter().map(|(_, value)| value.as_str());
-        let mut files = BTreeMap::new();
-        for path in plan_file_paths(std::iter::once(plan.as_str()).chain(values), &base) {
-            let full = base.join(&path);
-            let (bytes, sha256) = hash(&full).map_err(ClusterError::file(&full))?;
-            files.insert(sha256.clone(), (full, FileFact { path, bytes, sha256 }));
+        let dealt_names = dealt_files(&plan, rows);
+        let parts_dir = prepared.dir().path().join(PARTS_DIR);
+        let mut all =
+            PlanFiles { files: BTreeMap::new(), common: Vec::new(), dealt: vec![Vec::new(); agents] };
+        for (path, full) in plan_file_paths(std::iter::once(plan.as_str()).chain(values), &base) {
+            // A name can also be a part of an expression, such as ${__P(users,users.csv)}.
+            let form =
+                dealt_names.iter().find(|(name, _)| name.split(SEPARATORS).any(|word| word.trim() == path));
+            match form {
+                Some((_, form)) if agents > 1 => all.deal(&path, &full, *form, &parts_dir)?,
+                _ => {
+                    let fact = all.add(path, full)?;
+                    all.common.push(fact);
+                }
+            }
         }
-        Ok(PlanFiles { files })
+        Ok(all)
     }
 
-    pub(super) fn facts(&self) -> Vec<FileFact> {
-        self.files.values().map(|(_, fact)| fact.clone()).collect()
+    /// Adds a file; returns its description.
+    fn add(&mut self, path: String, full: PathBuf) -> Result<FileFact, ClusterError> {
+        let (bytes, sha256) = hash(&full).map_err(ClusterError::file(&full))?;
+        self.files.insert(sha256.clone(), full);
+        Ok(FileFact { path, bytes, sha256 })
+    }
+
+    /// Writes the rows of each agent to a file of their own.
+    fn deal(&mut self, path: &str, full: &Path, form: RowForm, parts_dir: &Path) -> Result<(), ClusterError> {
+        let contents = std::fs::read(full).map_err(ClusterError::file(full))?;
+        create_private_dir(parts_dir).map_err(ClusterError::file(parts_dir))?;
+        let agents = self.dealt.len();
+        for part in 0..agents {
+            let file = parts_dir.join(format!("{}-{part}", self.files.len()));
+            std::fs::write(&file, deal(&contents, form, part, agents)).map_err(ClusterError::file(&file))?;
+            let fact = self.add(path.to_owned(), file)?;
+            self.dealt[part].push(fact);
+        }
+        Ok(())
+    }
+
+    /// The files of an agent.
+    pub(super) fn facts(&self, agent: usize) -> Vec<FileFact> {
+        let dealt = self.dealt.get(agent).into_iter().flatten();
+        self.common.iter().chain(dealt).cloned().collect()
     }
 
     /// Names the files, so that a missing one is noticed.
     pub(super) fn tell(&self, say: &Say) {
-        let names: Vec<&str> = self.files.values().map(|(_, fact)| fact.path.as_str()).take(10).collect();
-        if !names.is_empty() {
-            let more = self.files.len() - names.len();
+        let list = |files: &[FileFact]| {
+            let names: Vec<&str> = files.iter().map(|fact| fact.path.as_str()).take(10).collect();
+            let more = files.len() - names.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            say(&format!("files for the agents: {}{more}", names.join(", ")));
+            format!("{}{more}", names.join(", "))
+        };
+        if !self.common.is_empty() {
+            say(&format!("files for the agents: {}", list(&self.common)));
+        }
+        if let Some(dealt) = self.dealt.first().filter(|dealt| !dealt.is_empty()) {
+            say(&format!("the rows of {} are dealt to the agents in turn", list(dealt)));
         }
     }
 
     /// A part of a file, as a message.
     fn part(&self, request: &FileRequest) -> Vec<u8> {
         match self.files.get(&request.sha256) {
-            Some((path, _)) => part_message(path, request.from),
+            Some(path) => part_message(path, request.from),
             None => reason_message("the run has no such file"),
         }
     }
 }
 
-/// The paths of existing files among the texts of a plan, its properties and options, relative to `base`.
-pub fn plan_file_paths<'t>(texts: impl Iterator<Item = &'t str>, base: &Path) -> BTreeSet<String> {
-    let mut paths = BTreeSet::new();
+/// Removes the dealt rows when the agents have them.
+pub(super) fn remove_parts(dir: &Path) {
+    let _ = std::fs::remove_dir_all(dir.join(PARTS_DIR));
+}
+
+/// The paths of existing files among the texts of a plan, its properties and options, each with the file. As in JMeter, a file in the working directory takes precedence over
+/// one in `base`.
+pub fn plan_file_paths<'t>(texts: impl Iterator<Item = &'t str>, base: &Path) -> BTreeMap<String, PathBuf> {
+    let mut paths = BTreeMap::new();
     let mut checked = BTreeSet::new();
     for text in texts {
         for word in text.split(SEPARATORS).map(str::trim) {
@@ -79,16 +134,18 @@ pub fn plan_file_paths<'t>(texts: impl Iterator<Item = &'t str>, base: &Path) ->
                 return paths;
             }
             let is_candidate = word.len() <= 1_024 && is_inside(word);
-            if is_candidate && checked.insert(word.to_owned()) && base.join(word).is_file() {
-                paths.insert(word.to_owned());
+            if !is_candidate || !checked.insert(word.to_owned()) {
+                continue;
             }
+            let full = [PathBuf::from(word), base.join(word)].into_iter().find(|full| full.is_file());
+            paths.extend(full.map(|full| (word.to_owned(), full)));
         }
     }
     paths
 }
 
 /// Sends parts of files on request.
-pub(super) async fn serve(client: Client, mut requests: Subscriber, files: PlanFiles) {
+pub(super) async fn serve(client: Client, mut requests: Subscriber, files: Arc<PlanFiles>) {
     while let Some(request) = requests.next().await {
         let Some(inbox) = request.reply else { continue };
         let answer = match decode::<FileRequest>(&request.payload) {
@@ -114,6 +171,6 @@ mod tests {
             <stringProp name="Argument.value">${__FileToString(data/body text.json,UTF-8,)}</stringProp>
             <stringProp name="p">/etc/passwd</stringProp><stringProp name="d">data</stringProp>"#;
         let found = plan_file_paths([plan, "ids.txt"].into_iter(), room.path());
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["data/body text.json", "ids.txt", "users.csv"]);
+        assert_eq!(found.into_keys().collect::<Vec<_>>(), ["data/body text.json", "ids.txt", "users.csv"]);
     }
 }

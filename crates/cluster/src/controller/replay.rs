@@ -42,6 +42,9 @@ pub(super) struct Replay {
     /// One writer for each core of the agent; empty when everything is recorded.
     writers: Vec<BatchWriter>,
     clock: ClockTable,
+    /// The correction of the times of arrivals. It is that at the start: the schedule was moved by it as a whole, and the lateness of
+    /// an arrival is the difference of two times of the same clock.
+    schedule_ns: i64,
     /// For each label of the record, the label of the run.
     labels: Vec<LabelId>,
     /// The latest end so far.
@@ -52,8 +55,23 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    pub(super) fn new(source: Source, clock: ClockTable, writers: Vec<BatchWriter>) -> Replay {
-        Replay { source, writers, clock, labels: Vec::new(), reached: Nanos::ZERO, samples: 0, problem: None }
+    /// Replays a source. `schedule_ns` is the offset by which the agent's schedule was moved.
+    pub(super) fn new(
+        source: Source,
+        clock: ClockTable,
+        schedule_ns: i64,
+        writers: Vec<BatchWriter>,
+    ) -> Replay {
+        Replay {
+            schedule_ns,
+            source,
+            writers,
+            clock,
+            labels: Vec::new(),
+            reached: Nanos::ZERO,
+            samples: 0,
+            problem: None,
+        }
     }
 
     /// Whether everything is recorded.
@@ -74,7 +92,7 @@ impl Replay {
 
     /// Returns false if there is nothing more.
     fn record_next(&mut self, run_labels: &Labels) -> bool {
-        let Replay { source, writers, clock, labels, reached, samples, problem } = self;
+        let Replay { source, writers, clock, schedule_ns, labels, reached, samples, problem } = self;
         let reader = match source {
             Source::Record(reader) => reader,
             Source::Seconds(seconds) => {
@@ -97,7 +115,7 @@ impl Replay {
             record(&mut shared.borrow_mut()[core % count], &Sample { label, times, ..*sample });
         };
         let mut see_arrival = |core: usize, arrival: &ArrivalRecord| {
-            let arrival = arrival.moved(|at| moved(at, clock.correction_ns(signed(at))));
+            let arrival = arrival.moved(|at| moved(at, *schedule_ns));
             let at = arrival.started_at().unwrap_or(arrival.scheduled);
             shared.borrow_mut()[core % count].record_arrival(&arrival, at);
         };

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use busyhour_sample::Snapshot;
 
 use crate::messages::Report;
+use crate::parts::create_private_dir;
 use crate::wire::decode;
 
 /// Maximum length of a message; NATS allows 1 MiB.
@@ -37,7 +38,7 @@ impl SecondsFiles {
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         if file.file.is_none() {
             if let Some(parent) = file.path.parent() {
-                std::fs::create_dir_all(parent)?;
+                create_private_dir(parent)?;
             }
             file.file = Some(File::create(&file.path)?);
         }

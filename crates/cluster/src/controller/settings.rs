@@ -18,6 +18,18 @@ pub enum OnAgentLoss {
     Stop,
 }
 
+/// Which agents get the rows of a CSV file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CsvRows {
+    /// Rows of files that are read once (without recycling) are dealt in turn; every agent gets the other files completely.
+    #[default]
+    UsedOnce,
+    /// The rows of all files are dealt in turn.
+    Split,
+    /// Every agent gets all rows, as in JMeter.
+    Copy,
+}
+
 /// The settings of a controller.
 #[derive(Clone, Debug)]
 pub struct ControllerSettings {
@@ -29,6 +41,8 @@ pub struct ControllerSettings {
     pub labels: Vec<(String, String)>,
     /// Time to wait until enough agents are free.
     pub wait: Duration,
+    /// Which agents get the rows of CSV files.
+    pub csv_rows: CsvRows,
     /// What happens when an agent is lost.
     pub on_loss: OnAgentLoss,
     /// Time without a message from the controller after which agents stop the run.

@@ -10,6 +10,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyUsageP
 use crate::connection::Role;
 use crate::error::ClusterError;
 use crate::invitation::Invitation;
+use crate::parts::create_private_dir;
 
 /// The settings of a hub.
 #[derive(Clone, Debug)]
@@ -70,7 +71,7 @@ struct Users {
 /// A file cannot be written, or a certificate cannot be made.
 pub fn create_hub_files(settings: &HubSettings) -> Result<HubFiles, ClusterError> {
     let files = HubFiles { dir: settings.dir.clone() };
-    create_private_dir(&files.dir)?;
+    create_private_dir(&files.dir).map_err(ClusterError::file(&files.dir))?;
     if !files.agent().exists() || !files.controller().exists() {
         let users = Users { agent: KeyPair::new_user(), controller: KeyPair::new_user() };
         let ca = write_certificates(settings)?;
@@ -214,14 +215,6 @@ fn write_certificates(settings: &HubSettings) -> Result<String, ClusterError> {
     write_private(&settings.dir.join("server.pem"), &certificate)?;
     write_private(&settings.dir.join("server.key"), &server_key.serialize_pem())?;
     Ok(ca)
-}
-
-fn create_private_dir(dir: &Path) -> Result<(), ClusterError> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).map_err(ClusterError::file(dir))
 }
 
 /// Writes a file that only its owner can read.

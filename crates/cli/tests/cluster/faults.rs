@@ -1,0 +1,120 @@
+//! Faults during runs on agents.
+
+use rustix::process::Signal;
+
+use crate::processes::{Site, code, start_hub, wait_for};
+
+/// What an agent has sent before it is killed counts, and what is missing is named.
+#[test]
+fn the_seconds_of_a_killed_agent_count_and_the_rest_is_named() {
+    let Some(mut site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "100/s", "--for", "12s"]);
+    run.says("2 agents start together");
+    let seconds = || {
+        let files = std::fs::read_dir(site.room.path().join("run/agents")).into_iter().flatten().flatten();
+        let of_agent = files.filter(|file| file.file_name().to_string_lossy().starts_with("agent2"));
+        of_agent.filter_map(|file| file.metadata().ok()).map(|facts| facts.len()).sum::<u64>()
+    };
+    wait_for("seconds of the second agent", || (seconds() > 2_000).then_some(()));
+    site.agents[1].child.kill().unwrap();
+    assert_eq!(code(&mut run), 12, "{}", run.err());
+    assert!(run.err().contains("the agent agent2 is lost since"), "{}", run.err());
+    assert!(
+        run.err().contains("a part of the load is missing: the share 2/2 of the agent agent2"),
+        "{}",
+        run.err()
+    );
+    let cluster = site.json("run/cluster.json");
+    let samples = |at: usize| cluster["agents"][at]["samples"].as_u64().unwrap();
+    assert!(samples(1) > 0 && samples(1) < samples(0), "{cluster}");
+    assert!(cluster["agents"][1]["record"].is_null());
+    let total = site.json("run/summary.json")["total"]["samples"].as_u64().unwrap();
+    assert_eq!(total, samples(0) + samples(1));
+    // Requests of the last seconds were received but not reported.
+    assert!(total <= site.server.take_requests().len() as u64);
+    assert!(site.json("run/run.json")["notes"].to_string().contains("agent-lost"));
+}
+
+#[test]
+fn a_lost_agent_can_stop_the_run() {
+    let Some(mut site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "60s", "--on-agent-loss", "stop"]);
+    run.says("2 agents start together");
+    site.agents[0].child.kill().unwrap();
+    assert_eq!(code(&mut run), 4, "{}", run.err());
+    assert!(run.err().contains("the agent agent1 was lost"), "{}", run.err());
+}
+
+/// A paused agent is reported, and its record is complete when it continues.
+#[test]
+fn a_paused_agent_returns() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "14s"]);
+    run.says("2 agents start together");
+    site.agents[1].signal(Signal::STOP);
+    run.says("the agent agent2 is lost since");
+    site.agents[1].signal(Signal::CONT);
+    run.says("the agent agent2 is back");
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let total = site.json("run/summary.json")["total"]["samples"].as_u64().unwrap();
+    assert_eq!(total, site.server.take_requests().len() as u64);
+    assert!(site.json("run/run.json")["notes"].to_string().contains("agent-silent"));
+}
+
+/// Neither users nor results depend on the NATS server during a run.
+#[test]
+fn a_restarted_nats_server_loses_nothing() {
+    let Some(mut site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "100/s", "--for", "14s"]);
+    run.says("2 agents start together");
+    let address = site.json("hub/agent.json")["url"].as_str().unwrap().to_owned();
+    let port: u16 = address.rsplit_once(':').unwrap().1.parse().unwrap();
+    site.hub.signal(Signal::TERM);
+    site.hub.ends();
+    site.hub = start_hub(site.room.path(), port);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let total = site.json("run/summary.json")["total"]["samples"].as_u64().unwrap();
+    assert_eq!(total, site.server.take_requests().len() as u64);
+}
+
+/// Load does not outlive the controller that is responsible for it.
+#[test]
+fn agents_stop_without_their_controller_and_keep_the_record() {
+    let Some(mut site) = Site::start(1) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "600s", "--agent-lease", "2s"]);
+    run.says("1 agents start together");
+    wait_for("requests", || (!site.server.take_requests().is_empty()).then_some(()));
+    run.child.kill().unwrap();
+    site.agents[0].says("was given up by its controller; its records stay in work1");
+    let runs = std::fs::read_dir(site.room.path().join("work1")).unwrap().flatten();
+    let record = runs.map(|run| run.path().join("record")).find(|path| path.is_dir()).unwrap();
+    let record = record.display().to_string();
+    let summary: serde_json::Value =
+        serde_json::from_str(&site.execute(&["report", "--json", &record])).unwrap();
+    assert!(summary["total"]["samples"].as_u64().unwrap() > 0);
+    // The agent is free again.
+    std::fs::remove_dir_all(site.room.path().join("run")).unwrap();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "2s"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+}
+
+#[test]
+fn a_second_interrupt_ends_the_run_at_once_on_all_agents() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "600s"]);
+    run.says("2 agents start together");
+    wait_for("requests", || (!site.server.take_requests().is_empty()).then_some(()));
+    run.signal(Signal::INT);
+    run.says("stopping");
+    run.signal(Signal::INT);
+    assert_eq!(code(&mut run), 4, "{}", run.err());
+    assert!(site.dir().join("run/report.html").is_file());
+    let agents = site.json("run/cluster.json");
+    assert!(agents["agents"].as_array().unwrap().iter().all(|agent| agent["problem"] == ""), "{agents}");
+}

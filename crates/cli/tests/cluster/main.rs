@@ -1,0 +1,9 @@
+//! Runs on several agents over a real NATS server. They are a program of their own, because they start many processes.
+
+#![cfg(target_os = "linux")]
+#![cfg(feature = "cluster")]
+
+mod faults;
+mod processes;
+mod runs;
+mod security;

@@ -1,0 +1,91 @@
+//! Each line of the threat model in docs/cluster.md.
+
+use std::process::Command;
+
+use crate::processes::{Site, code};
+
+/// Executes `busyhour`; returns the exit code and the messages.
+fn fails(site: &Site, arguments: &[&str]) -> (Option<i32>, String) {
+    let out = Command::new(env!("CARGO_BIN_EXE_busyhour"))
+        .args(arguments)
+        .current_dir(site.dir())
+        .output()
+        .unwrap();
+    (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
+}
+
+#[test]
+fn without_an_invitation_nobody_gets_in() {
+    let Some(site) = Site::start(1) else { return };
+    let url = site.json("hub/agent.json")["url"].as_str().unwrap().to_owned();
+    // Without the certificate authority of the hub, and without a key.
+    let (exit, message) = fails(&site, &["cluster", "list", "--on", &url]);
+    assert_eq!(exit, Some(1), "{message}");
+    assert!(message.contains("cannot connect to"), "{message}");
+    let mut invitation = site.json("hub/controller.json");
+    invitation.as_object_mut().unwrap().remove("seed");
+    std::fs::write(site.dir().join("no-key.json"), invitation.to_string()).unwrap();
+    let (exit, message) = fails(&site, &["cluster", "list", "--on", "no-key.json"]);
+    assert_eq!(exit, Some(1), "{message}");
+    assert!(message.to_lowercase().contains("authorization"), "{message}");
+}
+
+/// The key of an agent cannot start runs on other agents.
+#[test]
+fn an_agent_cannot_give_orders() {
+    let Some(site) = Site::start(1) else { return };
+    let url = site.url();
+    let (exit, message) =
+        fails(&site, &["run", &url, "--on", "hub/agent.json", "--wait-for-agents", "1s", "--for", "1s"]);
+    assert!(matches!(exit, Some(1 | 3)), "{message}");
+    assert!(
+        message.contains("only 0 of 1 agents") || message.to_lowercase().contains("permissions"),
+        "{message}"
+    );
+    assert!(site.server.take_requests().is_empty());
+}
+
+#[test]
+fn an_agent_refuses_hosts_that_are_not_allowed() {
+    let Some(mut site) = Site::start(0) else { return };
+    site.add_agent(1, &["--allow-host", "*.test.example"]);
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "10/s", "--for", "2s"]);
+    assert_eq!(code(&mut run), 3, "{}", run.err());
+    assert!(
+        run.err().contains("agent1 refuses the run: the plan sends requests to 127.0.0.1"),
+        "{}",
+        run.err()
+    );
+    assert!(site.server.take_requests().is_empty());
+}
+
+#[test]
+fn keys_and_records_are_readable_only_by_their_owner() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Some(site) = Site::start(1) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "10/s", "--for", "1s", "-H", "Authorization: Bearer s3cret"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    for path in ["hub", "hub/agent.json", "hub/controller.json", "hub/server.key", "run", "run/agents"] {
+        let mode = std::fs::metadata(site.dir().join(path)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{path} {mode:o}");
+    }
+    // Secrets of the request are in no file of the run, here and in the records of agents.
+    let mut waiting = vec![site.dir().join("run")];
+    while let Some(dir) = waiting.pop() {
+        for entry in std::fs::read_dir(dir).unwrap().flatten() {
+            if entry.path().is_dir() {
+                waiting.push(entry.path());
+            } else {
+                let text = std::fs::read(entry.path()).unwrap();
+                let found = text.windows(6).any(|window| window == b"s3cret");
+                assert!(!found, "{}", entry.path().display());
+            }
+        }
+    }
+    assert_eq!(
+        site.server.take_requests()[0].request.header("Authorization").as_deref(),
+        Some("Bearer s3cret")
+    );
+}
