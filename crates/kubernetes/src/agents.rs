@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::document::Document;
 use crate::hub;
+use crate::object::KubeObject;
 use crate::pod::{
     INVITATION_DIR, metadata, pod_field, pod_metadata, pod_spec, resources, secret_volume, security,
     selector, wait_for_hub,
@@ -24,9 +24,9 @@ const TERMINATION_S: u64 = 180;
 const USAGE_ERROR: u8 = 2;
 
 /// The Job of the agents.
-pub(crate) fn job(settings: &RunSettings, values: &Values) -> Document {
+pub(crate) fn job(settings: &RunSettings, values: &Values) -> KubeObject {
     let name = settings.object("agents");
-    Document::new(
+    KubeObject::new(
         "Job",
         &name,
         json!({

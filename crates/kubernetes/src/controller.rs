@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::document::Document;
 use crate::hub;
 use crate::names::secret_key;
+use crate::object::KubeObject;
 use crate::pod::{
     INVITATION_DIR, metadata, pod_field, pod_metadata, pod_spec, resources, secret_volume, security,
     wait_for_hub,
 };
 use crate::secrets;
-use crate::settings::{Results, RunSettings};
+use crate::settings::{ResultStorage, RunSettings};
 use crate::values::Values;
 
 /// The role of the pod.
@@ -29,9 +29,9 @@ const COLLECTED: &str = "/results/collected";
 const TERMINATION_S: u64 = 300;
 
 /// The Job of the controller.
-pub(crate) fn job(settings: &RunSettings, values: &Values) -> Document {
+pub(crate) fn job(settings: &RunSettings, values: &Values) -> KubeObject {
     let name = settings.object(ROLE);
-    Document::new(
+    KubeObject::new(
         "Job",
         &name,
         json!({
@@ -55,11 +55,11 @@ fn spec(settings: &RunSettings, values: &Values) -> Value {
     let files = files.map(|file| (secret_key(&file.path), file.path.clone())).collect();
     let mut containers = vec![container(settings, values)];
     let results = match &settings.results {
-        Results::Pod { .. } => {
+        ResultStorage::Pod { .. } => {
             containers.push(keeper(settings, values));
             json!({ "name": "results", "emptyDir": {} })
         }
-        Results::Claim(claim) => {
+        ResultStorage::Claim(claim) => {
             json!({ "name": "results", "persistentVolumeClaim": { "claimName": claim } })
         }
     };
@@ -75,7 +75,7 @@ fn spec(settings: &RunSettings, values: &Values) -> Value {
             { "name": "tmp", "emptyDir": {} },
         ],
     });
-    if let Results::Pod { .. } = settings.results {
+    if let ResultStorage::Pod { .. } = settings.results {
         // The image of the controller has no program that sends signals; that of the keeper does.
         own["shareProcessNamespace"] = json!(true);
     }

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::document::{Document, template, yaml};
 use crate::error::ManifestError;
 use crate::hub;
 use crate::kustomize::{contents, hub_path, plan_path};
+use crate::object::{KubeObject, template, yaml};
 use crate::secrets::{PLAN, hub_files, plan_files, secret};
-use crate::settings::{HubFiles, OutputFile, Results, RunSettings};
+use crate::settings::{HubContents, OutputFile, ResultStorage, RunSettings};
 use crate::values::Values;
 use crate::workloads;
 
@@ -16,7 +16,7 @@ use crate::workloads;
 ///
 /// # Errors
 /// A name or a quantity is not valid, or the files of the plan are too large.
-pub fn helm_chart(settings: &RunSettings, hub: &HubFiles) -> Result<Vec<OutputFile>, ManifestError> {
+pub fn helm_chart(settings: &RunSettings, hub: &HubContents) -> Result<Vec<OutputFile>, ManifestError> {
     settings.check()?;
     let is_template = |path: &&str| path.contains("{{") || path.contains('`');
     let mut paths = std::iter::once(&settings.plan).chain(&settings.files).map(|file| file.path.as_str());
@@ -34,11 +34,11 @@ pub fn helm_chart(settings: &RunSettings, hub: &HubFiles) -> Result<Vec<OutputFi
         file("values.yaml", yaml(&defaults(settings))),
         file("templates/NOTES.txt", notes(settings)),
     ];
-    let mut documents = secrets(settings, hub, &values)?;
-    documents.extend(workloads(settings, &values));
-    for document in documents {
-        let path = format!("templates/{}", document.file_name());
-        files.push(file(&path, template(&document.body)));
+    let mut objects = secrets(settings, hub, &values)?;
+    objects.extend(workloads(settings, &values));
+    for object in objects {
+        let path = format!("templates/{}", object.file_name());
+        files.push(file(&path, template(&object.body)));
     }
     files.extend(contents(settings, hub)?);
     Ok(files)
@@ -67,7 +67,11 @@ fn defaults(settings: &RunSettings) -> Value {
 }
 
 /// The Secrets, whose contents are files of the chart.
-fn secrets(settings: &RunSettings, hub: &HubFiles, values: &Values) -> Result<Vec<Document>, ManifestError> {
+fn secrets(
+    settings: &RunSettings,
+    hub: &HubContents,
+    values: &Values,
+) -> Result<Vec<KubeObject>, ManifestError> {
     let host = &settings.hub.service;
     let hub_data = hub_files(settings, hub).map(|(name, _)| {
         let path = hub_path(name);
@@ -90,12 +94,12 @@ fn notes(settings: &RunSettings) -> String {
     let name = &settings.name;
     let kubectl = "kubectl -n {{ .Release.Namespace }}";
     let copy = match &settings.results {
-        Results::Pod { .. } => format!(
+        ResultStorage::Pod { .. } => format!(
             "Copy the results when the run has ended, and end the pod:\n  \
              {kubectl} exec job/{name}-controller -c results -- tar -cf - . | tar -xf -\n  \
              {kubectl} exec job/{name}-controller -c results -- touch collected\n"
         ),
-        Results::Claim(claim) => format!("The results are in the PersistentVolumeClaim {claim}.\n"),
+        ResultStorage::Claim(claim) => format!("The results are in the PersistentVolumeClaim {claim}.\n"),
     };
     format!(
         "Follow the run:\n  {kubectl} logs -f --pod-running-timeout=15m job/{name}-controller -c controller\n{copy}"

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::document::Document;
+use crate::object::KubeObject;
 use crate::pod::{metadata, pod_metadata, pod_spec, resources, secret_volume, security, selector};
 use crate::settings::RunSettings;
 use crate::values::Values;
@@ -43,9 +43,9 @@ include "authorization.conf"
 }
 
 /// The Service. Its name is in the invitations and in the certificate.
-pub(crate) fn service(settings: &RunSettings, values: &Values) -> Document {
+pub(crate) fn service(settings: &RunSettings, values: &Values) -> KubeObject {
     let name = &settings.hub.service;
-    Document::new(
+    KubeObject::new(
         "Service",
         name,
         json!({
@@ -62,7 +62,7 @@ pub(crate) fn service(settings: &RunSettings, values: &Values) -> Document {
 }
 
 /// The Deployment of one server. It stores nothing: agents and controllers connect again after a restart.
-pub(crate) fn deployment(settings: &RunSettings, values: &Values) -> Document {
+pub(crate) fn deployment(settings: &RunSettings, values: &Values) -> KubeObject {
     let name = settings.object(ROLE);
     let healthy = json!({ "path": "/healthz", "port": "monitoring" });
     let container = json!({
@@ -85,7 +85,7 @@ pub(crate) fn deployment(settings: &RunSettings, values: &Values) -> Document {
         "containers": [container],
         "volumes": [secret_volume("config", &settings.object(ROLE), files)],
     });
-    Document::new(
+    KubeObject::new(
         "Deployment",
         &name,
         json!({

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::document::yaml;
 use crate::error::ManifestError;
 use crate::hub;
+use crate::object::yaml;
 use crate::pod::labels;
 use crate::secrets::{PLAN, hub_files, plan_files};
-use crate::settings::{HubFiles, OutputFile, RunSettings};
+use crate::settings::{HubContents, OutputFile, RunSettings};
 use crate::values::Values;
 use crate::{namespace, workloads};
 
@@ -16,19 +16,17 @@ use crate::{namespace, workloads};
 ///
 /// # Errors
 /// A name or a quantity is not valid, or the files of the plan are too large.
-pub fn kustomize_directory(settings: &RunSettings, hub: &HubFiles) -> Result<Vec<OutputFile>, ManifestError> {
+pub fn kustomize_directory(
+    settings: &RunSettings,
+    hub: &HubContents,
+) -> Result<Vec<OutputFile>, ManifestError> {
     settings.check()?;
-    let documents =
-        namespace(settings).into_iter().chain(workloads(settings, &Values::of_kustomize(settings)));
+    let objects = namespace(settings).into_iter().chain(workloads(settings, &Values::of_kustomize(settings)));
     let mut resources = Vec::new();
     let mut files = Vec::new();
-    for document in documents {
-        let path = format!("resources/{}", document.file_name());
-        files.push(OutputFile {
-            path: path.clone(),
-            contents: document.yaml().into_bytes(),
-            is_secret: false,
-        });
+    for object in objects {
+        let path = format!("resources/{}", object.file_name());
+        files.push(OutputFile { path: path.clone(), contents: object.yaml().into_bytes(), is_secret: false });
         resources.push(path);
     }
     let kustomization = kustomization(settings, hub, &resources)?;
@@ -45,7 +43,7 @@ pub fn kustomize_directory(settings: &RunSettings, hub: &HubFiles) -> Result<Vec
 }
 
 /// The files of the hub and of the plan, as Kustomize directories and Helm charts contain them.
-pub(crate) fn contents(settings: &RunSettings, hub: &HubFiles) -> Result<Vec<OutputFile>, ManifestError> {
+pub(crate) fn contents(settings: &RunSettings, hub: &HubContents) -> Result<Vec<OutputFile>, ManifestError> {
     let hub_files = hub_files(settings, hub).map(|(name, text)| OutputFile {
         path: hub_path(name),
         contents: text.into_bytes(),
@@ -72,7 +70,7 @@ pub(crate) fn plan_path(path: &str) -> String {
 
 fn kustomization(
     settings: &RunSettings,
-    hub: &HubFiles,
+    hub: &HubContents,
     resources: &[String],
 ) -> Result<Value, ManifestError> {
     let hub_entries: Vec<String> =

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::document::Document;
+use crate::object::KubeObject;
 use crate::pod::{metadata, selector};
 use crate::settings::RunSettings;
 use crate::values::Values;
 use crate::{agents, controller, hub};
 
 /// The policies. They have an effect only in clusters whose network enforces policies.
-pub(crate) fn policies(settings: &RunSettings, values: &Values) -> Vec<Document> {
+pub(crate) fn policies(settings: &RunSettings, values: &Values) -> Vec<KubeObject> {
     let pods = |role: &str| json!({ "podSelector": { "matchLabels": selector(settings, role) } });
     let hub_port = json!([{ "protocol": "TCP", "port": settings.hub.port }]);
     let from_run = json!({
@@ -30,7 +30,7 @@ pub(crate) fn policies(settings: &RunSettings, values: &Values) -> Vec<Document>
                 "egress": egress,
             },
         });
-        Document::new("NetworkPolicy", &name, body)
+        KubeObject::new("NetworkPolicy", &name, body)
     };
     let load = egress(settings, to_hub);
     vec![

@@ -6,12 +6,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::document::Document;
 use crate::error::ManifestError;
 use crate::hub;
 use crate::names::secret_key;
+use crate::object::KubeObject;
 use crate::pod::metadata;
-use crate::settings::{HubFiles, PlanFile, RunSettings};
+use crate::settings::{HubContents, MountedFile, RunSettings};
 use crate::values::Values;
 
 /// Maximum size of the contents of a Secret in bytes.
@@ -21,7 +21,7 @@ pub const SECRET_BYTES_MAX: usize = 1 << 20;
 pub(crate) const PLAN: &str = "plan";
 
 /// The files in the Secret of the hub, with their contents.
-pub(crate) fn hub_files(settings: &RunSettings, hub: &HubFiles) -> [(&'static str, String); 6] {
+pub(crate) fn hub_files(settings: &RunSettings, hub: &HubContents) -> [(&'static str, String); 6] {
     [
         ("nats.conf", hub::configuration(settings)),
         ("authorization.conf", hub.authorization.clone()),
@@ -33,14 +33,14 @@ pub(crate) fn hub_files(settings: &RunSettings, hub: &HubFiles) -> [(&'static st
 }
 
 /// The Secret with the files of the hub. Each pod mounts only the files that it needs.
-pub(crate) fn hub_secret(settings: &RunSettings, hub: &HubFiles) -> Document {
+pub(crate) fn hub_secret(settings: &RunSettings, hub: &HubContents) -> KubeObject {
     let files = hub_files(settings, hub).map(|(name, text)| (name.to_owned(), text.into_bytes()));
     let contents = contents(files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())));
     secret(settings, &Values::of(settings), hub::ROLE, contents)
 }
 
 /// The Secret with the plan and its files. Plans contain passwords and test data, so that a ConfigMap would be the wrong place.
-pub(crate) fn plan_secret(settings: &RunSettings) -> Result<Document, ManifestError> {
+pub(crate) fn plan_secret(settings: &RunSettings) -> Result<KubeObject, ManifestError> {
     let files = plan_files(settings)?;
     let contents = contents(files.iter().map(|(key, file)| (key.clone(), file.contents.as_slice())));
     Ok(secret(settings, &Values::of(settings), PLAN, contents))
@@ -52,7 +52,7 @@ pub(crate) fn secret(
     values: &Values,
     role: &str,
     contents: Map<String, Value>,
-) -> Document {
+) -> KubeObject {
     let name = settings.object(role);
     let mut body = json!({
         "apiVersion": "v1",
@@ -63,13 +63,13 @@ pub(crate) fn secret(
     if let Value::Object(body) = &mut body {
         body.extend(contents);
     }
-    Document::new("Secret", &name, body)
+    KubeObject::new("Secret", &name, body)
 }
 
 /// The plan and its files by their keys.
-pub(crate) fn plan_files(settings: &RunSettings) -> Result<BTreeMap<String, &PlanFile>, ManifestError> {
+pub(crate) fn plan_files(settings: &RunSettings) -> Result<BTreeMap<String, &MountedFile>, ManifestError> {
     let all = || std::iter::once(&settings.plan).chain(&settings.files);
-    let mut files: BTreeMap<String, &PlanFile> = BTreeMap::new();
+    let mut files: BTreeMap<String, &MountedFile> = BTreeMap::new();
     for file in all() {
         if file.path.split('/').any(|part| ["", ".", ".."].contains(&part)) {
             return Err(ManifestError::Outside(file.path.clone()));
@@ -122,8 +122,8 @@ mod tests {
     #[test]
     fn texts_are_readable_and_other_files_are_encoded() {
         let mut settings = settings();
-        settings.files.push(PlanFile { path: "a.bin".into(), contents: vec![0, 255] });
-        settings.files.push(PlanFile { path: "dos.csv".into(), contents: b"a\r\nb".to_vec() });
+        settings.files.push(MountedFile { path: "a.bin".into(), contents: vec![0, 255] });
+        settings.files.push(MountedFile { path: "dos.csv".into(), contents: b"a\r\nb".to_vec() });
         let secret = plan_secret(&settings).unwrap();
         assert_eq!(secret.body["stringData"]["data_users.csv"], "name\nann\n");
         assert_eq!(secret.body["data"]["a.bin"], "AP8=");
@@ -149,7 +149,7 @@ mod tests {
             assert!(matches!(plan_secret(&settings), Err(ManifestError::Outside(_))), "{path}");
         }
         let mut settings = settings();
-        settings.files.push(PlanFile { path: "data_users.csv".into(), contents: vec![] });
+        settings.files.push(MountedFile { path: "data_users.csv".into(), contents: vec![] });
         assert!(matches!(plan_secret(&settings), Err(ManifestError::SameKey { .. })));
     }
 }

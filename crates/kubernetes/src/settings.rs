@@ -29,9 +29,9 @@ pub struct RunSettings {
     /// Memory of each agent, such as `1Gi`.
     pub memory: String,
     /// The plan.
-    pub plan: PlanFile,
+    pub plan: MountedFile,
     /// Other files, with paths relative to the directory of the plan.
-    pub files: Vec<PlanFile>,
+    pub files: Vec<MountedFile>,
     /// Further options of `busyhour run`.
     pub run_options: Vec<String>,
     /// Longest duration of the run in seconds.
@@ -39,7 +39,7 @@ pub struct RunSettings {
     /// Time in seconds after which finished jobs are deleted.
     pub ttl_s: u64,
     /// Where the results are stored.
-    pub results: Results,
+    pub results: ResultStorage,
     /// How the agents are spread over nodes.
     pub spread: Spread,
     /// Additional labels of all objects.
@@ -54,7 +54,7 @@ pub struct RunSettings {
 
 /// A file of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlanFile {
+pub struct MountedFile {
     /// Path relative to the directory of the plan.
     pub path: String,
     /// Its contents.
@@ -63,7 +63,7 @@ pub struct PlanFile {
 
 /// Where the results of a run are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Results {
+pub enum ResultStorage {
     /// In the pod of the controller, which stays for some seconds so that they can be copied.
     Pod {
         /// The time in seconds.
@@ -86,7 +86,7 @@ pub enum Spread {
 
 /// The files of a hub.
 #[derive(Clone, Debug)]
-pub struct HubFiles {
+pub struct HubContents {
     /// The certificate of the server (PEM).
     pub server_pem: String,
     /// Its key (PEM).
@@ -166,7 +166,7 @@ impl RunSettings {
                 reason: format!(" of the namespace {used}"),
             });
         }
-        if let Results::Claim(claim) = &self.results {
+        if let ResultStorage::Claim(claim) = &self.results {
             check_name("the PersistentVolumeClaim", claim, LABEL_MAX)?;
         }
         if let Some(class) = &self.priority_class {
@@ -195,8 +195,8 @@ impl RunSettings {
     /// Seconds after which Kubernetes ends the controller.
     pub(crate) fn controller_deadline_s(&self) -> u64 {
         match self.results {
-            Results::Pod { keep_s } => self.agents_deadline_s() + keep_s,
-            Results::Claim(_) => self.agents_deadline_s(),
+            ResultStorage::Pod { keep_s } => self.agents_deadline_s() + keep_s,
+            ResultStorage::Claim(_) => self.agents_deadline_s(),
         }
     }
 
@@ -221,12 +221,12 @@ pub(crate) mod tests {
             agents: 8,
             cores: 2,
             memory: "1Gi".into(),
-            plan: PlanFile { path: "shop.jmx".into(), contents: b"<jmeterTestPlan/>\n".to_vec() },
-            files: vec![PlanFile { path: "data/users.csv".into(), contents: b"name\nann\n".to_vec() }],
+            plan: MountedFile { path: "shop.jmx".into(), contents: b"<jmeterTestPlan/>\n".to_vec() },
+            files: vec![MountedFile { path: "data/users.csv".into(), contents: b"name\nann\n".to_vec() }],
             run_options: vec!["-Jusers=100".into()],
             length_s: 600,
             ttl_s: 86_400,
-            results: Results::Pod { keep_s: 3_600 },
+            results: ResultStorage::Pod { keep_s: 3_600 },
             spread: Spread::Preferred,
             labels: vec![("team".into(), "web".into())],
             priority_class: None,
@@ -236,8 +236,8 @@ pub(crate) mod tests {
     }
 
     /// Files of a hub for the tests of the crate.
-    pub(crate) fn hub() -> HubFiles {
-        HubFiles {
+    pub(crate) fn hub() -> HubContents {
+        HubContents {
             server_pem: "PEM\n".into(),
             server_key: "KEY\n".into(),
             authorization: "authorization {}\n".into(),
@@ -287,7 +287,7 @@ pub(crate) mod tests {
         assert!(refused(|s| s.agents = 0).contains("the number of agents"));
         assert!(refused(|s| s.memory = "1 GB".into()).contains("1Gi"));
         assert!(refused(|s| s.egress = vec!["all".into()]).contains("10.0.0.0/8"));
-        assert!(refused(|s| s.results = Results::Claim("A".into())).contains("PersistentVolumeClaim"));
+        assert!(refused(|s| s.results = ResultStorage::Claim("A".into())).contains("PersistentVolumeClaim"));
         assert!(refused(|s| s.priority_class = Some("A".into())).contains("PriorityClass"));
         assert!(refused(|s| s.labels = vec![("a b".into(), "c".into())]).contains("a b=c"));
     }

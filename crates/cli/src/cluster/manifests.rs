@@ -6,8 +6,8 @@ use std::path::Path;
 use busyhour_cluster::{HubFiles, Invitation, plan_file_paths};
 use busyhour_diagnostic::io_hints::with_hint;
 use busyhour_kubernetes::{
-    Document, HubAddress, OutputFile, PlanFile, Results, RunSettings, SECRET_BYTES_MAX, Spread, helm_chart,
-    kustomize_directory, manifests, name_from,
+    HubAddress, KubeObject, MountedFile, OutputFile, ResultStorage, RunSettings, SECRET_BYTES_MAX, Spread,
+    helm_chart, kustomize_directory, manifests, name_from,
 };
 use busyhour_limits::files::{INPUT_BYTES, read_input};
 
@@ -47,8 +47,8 @@ fn execute(args: &ManifestsArgs) -> Result<(), (Exit, String)> {
             note(&format!("install it with: helm install {} {}", settings.name, dir.display()));
         }
         (None, None) => {
-            let documents = manifests(&settings, &hub).map_err(refused)?;
-            let texts: Vec<String> = documents.iter().map(Document::yaml).collect();
+            let objects = manifests(&settings, &hub).map_err(refused)?;
+            let texts: Vec<String> = objects.iter().map(KubeObject::yaml).collect();
             print(&texts.join("---\n"));
         }
     }
@@ -79,8 +79,8 @@ fn settings(args: &ManifestsArgs, hub: HubAddress) -> Result<RunSettings, (Exit,
         length_s: seconds("--for", &args.length)?,
         ttl_s: seconds("--delete-after", &args.delete_after)?,
         results: match &args.results_claim {
-            Some(claim) => Results::Claim(claim.clone()),
-            None => Results::Pod { keep_s: seconds("--keep-results", &args.keep_results)? },
+            Some(claim) => ResultStorage::Claim(claim.clone()),
+            None => ResultStorage::Pod { keep_s: seconds("--keep-results", &args.keep_results)? },
         },
         spread: match args.spread {
             SpreadArg::Even => Spread::Preferred,
@@ -95,7 +95,7 @@ fn settings(args: &ManifestsArgs, hub: HubAddress) -> Result<RunSettings, (Exit,
 }
 
 /// The plan, and the files that it or the options mention.
-fn plan_files(plan: &Path, options: &[String]) -> Result<(PlanFile, Vec<PlanFile>), (Exit, String)> {
+fn plan_files(plan: &Path, options: &[String]) -> Result<(MountedFile, Vec<MountedFile>), (Exit, String)> {
     let base = plan.parent().map(Path::to_owned).unwrap_or_default();
     let read = |path: &Path| {
         read_input(path, INPUT_BYTES).map_err(|error| {
@@ -112,7 +112,7 @@ fn plan_files(plan: &Path, options: &[String]) -> Result<(PlanFile, Vec<PlanFile
     for (path, full) in paths.into_iter().filter(|(path, _)| *path != name) {
         let contents = read(&full)?;
         bytes += contents.len();
-        files.push(PlanFile { path, contents });
+        files.push(MountedFile { path, contents });
         if bytes > SECRET_BYTES_MAX {
             // The error about the size names the largest file so far.
             break;
@@ -122,14 +122,14 @@ fn plan_files(plan: &Path, options: &[String]) -> Result<(PlanFile, Vec<PlanFile
     if !names.is_empty() {
         note(&format!("files of the plan: {}", names.join(", ")));
     }
-    Ok((PlanFile { path: name, contents }, files))
+    Ok((MountedFile { path: name, contents }, files))
 }
 
-fn hub_files(hub: &HubFiles) -> Result<busyhour_kubernetes::HubFiles, (Exit, String)> {
+fn hub_files(hub: &HubFiles) -> Result<busyhour_kubernetes::HubContents, (Exit, String)> {
     let read = |name: &str| {
         read_text(&hub.dir.join(name)).map_err(|(exit, message)| (exit, hinted_for_hub(message)))
     };
-    Ok(busyhour_kubernetes::HubFiles {
+    Ok(busyhour_kubernetes::HubContents {
         server_pem: read("server.pem")?,
         server_key: read("server.key")?,
         authorization: read("authorization.conf")?,

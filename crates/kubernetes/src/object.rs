@@ -6,7 +6,7 @@ use crate::values::NUMBER;
 
 /// A Kubernetes object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Document {
+pub struct KubeObject {
     /// Its kind, such as `Job`.
     pub kind: String,
     /// Its name.
@@ -15,9 +15,9 @@ pub struct Document {
     pub body: Value,
 }
 
-impl Document {
-    pub(crate) fn new(kind: &str, name: &str, body: Value) -> Document {
-        Document { kind: kind.to_owned(), name: name.to_owned(), body }
+impl KubeObject {
+    pub(crate) fn new(kind: &str, name: &str, body: Value) -> KubeObject {
+        KubeObject { kind: kind.to_owned(), name: name.to_owned(), body }
     }
 
     /// The object as YAML.
