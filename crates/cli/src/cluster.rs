@@ -6,6 +6,7 @@ mod failure;
 mod hub;
 mod labels;
 mod list;
+mod manifests;
 mod on;
 
 pub(crate) use args::ClusterArgs;
@@ -21,5 +22,6 @@ pub(crate) fn main(args: &ClusterArgs) -> Exit {
         ClusterVerb::Init(args) => hub::init(args),
         ClusterVerb::Agent(args) => agent::main(args),
         ClusterVerb::List(args) => list::main(args),
+        ClusterVerb::Manifests(args) => manifests::main(args),
     }
 }

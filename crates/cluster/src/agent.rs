@@ -186,8 +186,12 @@ impl Service {
                 };
                 let current = Arc::clone(&self.run);
                 let stop = self.stop.clone();
+                let is_for_one_run = self.settings.is_for_one_run;
                 tokio::spawn(async move {
                     work(site, orders, all).await;
+                    if is_for_one_run {
+                        stop.request();
+                    }
                     *current.lock().unwrap_or_else(PoisonError::into_inner) = None;
                     stop.check_again();
                 });

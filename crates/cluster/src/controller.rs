@@ -14,6 +14,7 @@ mod restored;
 mod seconds_file;
 mod settings;
 
+pub use plan_files::plan_file_paths;
 pub use settings::{AgentOutcome, ControllerSettings, CsvRows, Loss, OnAgentLoss};
 
 use std::path::PathBuf;

@@ -32,7 +32,9 @@ mod wire;
 
 pub use agent::{AgentSettings, AgentStop, serve_agent};
 pub use clock_table::{ClockOffset, ClockTable};
-pub use controller::{AgentOutcome, Controller, ControllerSettings, CsvRows, Loss, OnAgentLoss};
+pub use controller::{
+    AgentOutcome, Controller, ControllerSettings, CsvRows, Loss, OnAgentLoss, plan_file_paths,
+};
 pub use error::ClusterError;
 pub use hub::{Hub, HubFiles, HubSettings, create_hub_files, find_server};
 pub use invitation::Invitation;

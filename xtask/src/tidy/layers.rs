@@ -276,6 +276,7 @@ const LAYERS: &[CrateRule] = &[
         "executes a search for the largest load: trials, journal, first guess, evidence",
         &["analysis", "queueing", "record", "results", "search", "trials"],
     ),
+    layered("kubernetes", "renders the Kubernetes objects of a distributed run", &[]),
     layered(
         "cluster",
         "runs one load on several machines, coordinated over NATS",
@@ -337,6 +338,7 @@ const LAYERS: &[CrateRule] = &[
             "http",
             "java",
             "jmt",
+            "kubernetes",
             "launch",
             "leak",
             "limits",

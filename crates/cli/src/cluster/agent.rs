@@ -30,6 +30,7 @@ pub(super) fn main(args: &AgentArgs) -> Exit {
         cores: args.cores.map(|cores| cores as usize),
         dir: args.dir.clone(),
         allowed_hosts: args.allowed_hosts.clone(),
+        is_for_one_run: args.once,
     };
     let stop = AgentStop::default();
     if let Err(error) = stop_on_signals(stop.clone()) {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 /// Default directory of a hub.
 pub(super) const HUB_DIR: &str = "busyhour-hub";
@@ -24,6 +24,8 @@ pub(super) enum ClusterVerb {
     Agent(AgentArgs),
     /// List the agents of a hub.
     List(ListArgs),
+    /// Print the Kubernetes objects of a run, or write a Kustomize directory or a Helm chart.
+    Manifests(ManifestsArgs),
 }
 
 #[derive(Debug, Args)]
@@ -80,6 +82,9 @@ pub(crate) struct AgentArgs {
     /// Refuse plans that send requests to other hosts than these; *.example allows all names below example.
     #[arg(long = "allow-host", value_name = "HOST")]
     pub(super) allowed_hosts: Vec<String>,
+    /// End after the first run.
+    #[arg(long)]
+    pub(super) once: bool,
 }
 
 #[derive(Debug, Args)]
@@ -93,4 +98,92 @@ pub(crate) struct ListArgs {
     /// Print the list as JSON.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// The NATS image: the server, a shell and tar.
+const NATS_IMAGE: &str = "nats:2.15-alpine";
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    busyhour cluster init --dir shop-hub --host shop-hub\n  \
+    busyhour cluster manifests shop.jmx --hub-dir shop-hub --image IMAGE --agents 8 > a.yaml\n  \
+    kubectl apply --server-side -f a.yaml\n  \
+    busyhour cluster manifests a.jmx --image IMAGE --agents 8 --helm chart -- -J users=1000\n\n\
+    The hub is created with the name of its Service in the cluster (--host shop-hub).\n\
+    The output contains the keys of the hub and the plan.")]
+pub(crate) struct ManifestsArgs {
+    /// Plan (.jmx). Files that it mentions are added, if they are below its directory.
+    #[arg(value_name = "PLAN")]
+    pub(super) plan: PathBuf,
+    /// Options of busyhour run for the controller, after --.
+    #[arg(last = true, value_name = "OPTIONS")]
+    pub(super) run_options: Vec<String>,
+    /// Directory with the files of the hub (busyhour cluster init).
+    #[arg(long, value_name = "DIR", default_value = HUB_DIR)]
+    pub(super) hub_dir: PathBuf,
+    /// Image with busyhour.
+    #[arg(long, value_name = "IMAGE")]
+    pub(super) image: String,
+    /// Number of agents.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) agents: u32,
+    /// Cores of each agent.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) cores: u32,
+    /// Memory of each agent.
+    #[arg(long, value_name = "SIZE", default_value = "1Gi")]
+    pub(super) memory: String,
+    /// Name of the run, the start of the names of its objects (default: the name of the plan).
+    #[arg(long, value_name = "NAME")]
+    pub(super) name: Option<String>,
+    /// Namespace (default: that of your context).
+    #[arg(long, value_name = "NAMESPACE")]
+    pub(super) namespace: Option<String>,
+    /// Also create the namespace.
+    #[arg(long, requires = "namespace", conflicts_with = "helm")]
+    pub(super) create_namespace: bool,
+    /// Longest duration of the run. Kubernetes ends the jobs 25 minutes after it, which leaves time for the start and the end.
+    #[arg(long = "for", value_name = "TIME", default_value = "1h")]
+    pub(super) length: String,
+    /// Existing PersistentVolumeClaim for the results (default: they stay in the pod of the controller).
+    #[arg(long, value_name = "CLAIM")]
+    pub(super) results_claim: Option<String>,
+    /// Time for which the pod of the controller stays, so that the results can be copied.
+    #[arg(long, value_name = "TIME", default_value = "1h", conflicts_with = "results_claim")]
+    pub(super) keep_results: String,
+    /// Time after which Kubernetes deletes finished jobs.
+    #[arg(long, value_name = "TIME", default_value = "24h")]
+    pub(super) delete_after: String,
+    /// How agents are spread over the nodes.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = SpreadArg::Even)]
+    pub(super) spread: SpreadArg,
+    /// Addresses to which the pods may connect besides the hub and DNS, e.g. 10.0.0.0/8 (default: all); may be given several times.
+    #[arg(long, value_name = "CIDR")]
+    pub(super) egress: Vec<String>,
+    /// Label of all objects; may be given several times.
+    #[arg(long = "label", value_name = "NAME=VALUE")]
+    pub(super) labels: Vec<String>,
+    /// PriorityClass of the pods.
+    #[arg(long, value_name = "CLASS")]
+    pub(super) priority_class: Option<String>,
+    /// Image with the NATS server, a shell and tar.
+    #[arg(long, value_name = "IMAGE", default_value = NATS_IMAGE)]
+    pub(super) nats_image: String,
+    /// Write a Kustomize directory instead of printing.
+    #[arg(long, value_name = "DIR", conflicts_with = "helm")]
+    pub(super) kustomize: Option<PathBuf>,
+    /// Write a Helm chart instead of printing.
+    #[arg(long, value_name = "DIR")]
+    pub(super) helm: Option<PathBuf>,
+}
+
+/// How agents are spread over the nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum SpreadArg {
+    /// Evenly over nodes and zones, if there is room.
+    Even,
+    /// At most one per node.
+    OnePerNode,
+    /// As the scheduler decides.
+    Off,
 }

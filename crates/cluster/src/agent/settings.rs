@@ -20,6 +20,8 @@ pub struct AgentSettings {
     pub dir: PathBuf,
     /// The hosts to which runs may send requests (`shop.example`, `*.example`, `10.1.2.3`); empty: all hosts.
     pub allowed_hosts: Vec<String>,
+    /// Whether the agent ends after its first run.
+    pub is_for_one_run: bool,
 }
 
 impl AgentSettings {

@@ -51,7 +51,7 @@ impl PlanFiles {
         let parts_dir = prepared.dir().path().join(PARTS_DIR);
         let mut all =
             PlanFiles { files: BTreeMap::new(), common: Vec::new(), dealt: vec![Vec::new(); agents] };
-        for (path, full) in paths_in(std::iter::once(plan.as_str()).chain(values), &base) {
+        for (path, full) in plan_file_paths(std::iter::once(plan.as_str()).chain(values), &base) {
             // A name can also be a part of an expression, such as ${__P(users,users.csv)}.
             let form =
                 dealt_names.iter().find(|(name, _)| name.split(SEPARATORS).any(|word| word.trim() == path));
@@ -123,9 +123,9 @@ pub(super) fn remove_parts(dir: &Path) {
     let _ = std::fs::remove_dir_all(dir.join(PARTS_DIR));
 }
 
-/// The paths of existing files among the texts, each with the file. As in JMeter, a file in the working directory takes precedence over
+/// The paths of existing files among the texts of a plan, its properties and options, each with the file. As in JMeter, a file in the working directory takes precedence over
 /// one in `base`.
-fn paths_in<'t>(texts: impl Iterator<Item = &'t str>, base: &Path) -> BTreeMap<String, PathBuf> {
+pub fn plan_file_paths<'t>(texts: impl Iterator<Item = &'t str>, base: &Path) -> BTreeMap<String, PathBuf> {
     let mut paths = BTreeMap::new();
     let mut checked = BTreeSet::new();
     for text in texts {
@@ -170,7 +170,7 @@ mod tests {
         let plan = r#"<stringProp name="filename">users.csv</stringProp>
             <stringProp name="Argument.value">${__FileToString(data/body text.json,UTF-8,)}</stringProp>
             <stringProp name="p">/etc/passwd</stringProp><stringProp name="d">data</stringProp>"#;
-        let found = paths_in([plan, "ids.txt"].into_iter(), room.path());
+        let found = plan_file_paths([plan, "ids.txt"].into_iter(), room.path());
         assert_eq!(found.into_keys().collect::<Vec<_>>(), ["data/body text.json", "ids.txt", "users.csv"]);
     }
 }
