@@ -73,6 +73,11 @@ use clap::FromArgMatches as _;
 use crate::exit::{Exit, Verbosity};
 use crate::verbs::{AnyVerb, Cli, OldVerb, Verb};
 
+/// The allocator of musl needs three times the CPU time, and more if several threads allocate at the same time.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Environment variable: number of steps after which a slice of a long evaluation ends, instead of after a time.
 const SLICE_STEPS: &str = "BUSYHOUR_SLICE_STEPS";
 

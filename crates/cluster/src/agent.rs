@@ -28,6 +28,9 @@ use crate::wire::encode;
 use idle::IdleTime;
 use run::{RunSite, work};
 
+/// Maximum time to send the last messages.
+const LAST_FLUSH: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// The agent's service: its connection and the run for which it works.
 struct Service {
     settings: Arc<AgentSettings>,
@@ -93,7 +96,8 @@ async fn serve(settings: AgentSettings, stop: AgentStop, say: Say) -> Result<(),
             break;
         }
     }
-    let _ = service.client.flush().await;
+    // Without a connection, the client would wait for the next one.
+    let _ = tokio::time::timeout(LAST_FLUSH, service.client.flush()).await;
     Ok(())
 }
 

@@ -21,6 +21,15 @@ pub enum LoadSearchError {
         /// The settings that differ.
         differences: String,
     },
+    /// The journal has another version.
+    #[error(
+        "the search in this directory was written by another version of Busyhour (journal version {version}), which chose its trials \
+         and its answer by other rules; use another directory"
+    )]
+    OtherVersion {
+        /// The version of the journal.
+        version: u32,
+    },
     /// The journal has other trials than the search asks for, for example because it was written by another version.
     #[error("the trial {number} in the journal is not one that the search asks for; use another directory")]
     OtherTrials {

@@ -9,7 +9,7 @@ use busyhour_search::{
 use busyhour_trials::{ExecuteError, LineFile, StopRequest};
 
 use crate::error::LoadSearchError;
-use crate::journal::{Preparation, SearchContent, SearchLine};
+use crate::journal::{JOURNAL_VERSION, Preparation, SearchContent, SearchLine};
 use crate::light::{LightStep, next_light, prepared};
 use crate::plan::LoadSearchPlan;
 use crate::trial::{TrialEnd, TrialOrder};
@@ -86,6 +86,7 @@ pub fn execute_search(
 
 /// A search with the outcomes of all trials of a journal.
 pub(crate) fn replayed(content: &SearchContent) -> Result<Option<Search>, LoadSearchError> {
+    content.check_version()?;
     let Some(preparation) = &content.preparation else { return Ok(None) };
     let mut search = Search::new(preparation.settings)?;
     for record in content.records.iter().filter(|record| record.purpose.is_some()) {
@@ -96,9 +97,19 @@ pub(crate) fn replayed(content: &SearchContent) -> Result<Option<Search>, LoadSe
         if !is_same {
             return Err(other);
         }
-        search.report(trial.load, record.outcome.clone())?;
+        search.report_measured(trial.load, record.outcome.clone(), largest_margin(record))?;
     }
     Ok(Some(search))
+}
+
+/// The largest relative distance of a measured value from the limit of its threshold. `None` if a threshold failed without a measured value:
+/// then the others do not say how far the trial is from passing.
+fn largest_margin(record: &TrialRecord) -> Option<f64> {
+    let thresholds = &record.measures.as_ref()?.thresholds;
+    if thresholds.iter().any(|threshold| threshold.failed && threshold.margin.is_none()) {
+        return None;
+    }
+    thresholds.iter().filter_map(|threshold| threshold.margin).reduce(f64::max)
 }
 
 struct Execution<'e> {
@@ -119,9 +130,10 @@ impl Execution<'_> {
 
     /// Checks that the directory belongs to this search.
     fn begin(&mut self) -> Result<(), LoadSearchError> {
+        self.content.check_version()?;
         let plan = self.request.plan;
         match &self.content.plan {
-            None => self.write(SearchLine::Search { version: 1, plan: Box::new(plan.clone()) }),
+            None => self.write(SearchLine::Search { version: JOURNAL_VERSION, plan: Box::new(plan.clone()) }),
             Some(known) => match differences(known, plan) {
                 found if found.is_empty() => Ok(()),
                 found => Err(LoadSearchError::OtherSearch {
@@ -183,7 +195,7 @@ impl Execution<'_> {
                 return Ok(LoadSearchEnd::Stopped);
             }
             let Some(record) = self.content.records.last() else { continue };
-            search.report(trial.load, record.outcome.clone())?;
+            search.report_measured(trial.load, record.outcome.clone(), largest_margin(record))?;
         }
     }
 
@@ -272,6 +284,39 @@ fn differences(one: &LoadSearchPlan, two: &LoadSearchPlan) -> Vec<&'static str> 
 mod tests {
     use super::*;
     use crate::plan::tests::plan;
+
+    #[test]
+    fn the_largest_margin_needs_a_value_of_each_failed_threshold() {
+        let threshold = |failed: bool, margin: Option<f64>| busyhour_search::TrialThreshold {
+            text: String::new(),
+            failed,
+            observed: None,
+            margin,
+            is_time: true,
+        };
+        let margin = |thresholds: Vec<busyhour_search::TrialThreshold>| {
+            largest_margin(&TrialRecord {
+                number: 1,
+                purpose: None,
+                load: 1.0,
+                seconds: 1.0,
+                overload: None,
+                outcome: busyhour_search::TrialOutcome::Passed,
+                void_reason: None,
+                measures: Some(busyhour_search::TrialMeasures {
+                    requests: 1,
+                    throughput_per_s: 1.0,
+                    response_s: 1.0,
+                    error_share: 0.0,
+                    thresholds,
+                }),
+                dir: String::new(),
+            })
+        };
+        assert_eq!(margin(vec![threshold(false, Some(-1.0)), threshold(false, Some(-0.2))]), Some(-0.2));
+        assert_eq!(margin(vec![threshold(true, None), threshold(false, Some(-0.2))]), None);
+        assert_eq!(margin(Vec::new()), None);
+    }
 
     #[test]
     fn differences_are_named() {

@@ -6,10 +6,14 @@ use busyhour_search::{Evidence, GuessFacts, SearchSettings, TrialRecord};
 use busyhour_trials::{ExecuteError, LineFile, read_lines};
 use serde::{Deserialize, Serialize};
 
+use crate::error::LoadSearchError;
 use crate::plan::LoadSearchPlan;
 
 /// The name of the journal in the directory of a search.
 pub const SEARCH_JOURNAL_FILE_NAME: &str = "search.jsonl";
+
+/// The version of the format. Searches of version 1 had other trials and another answer: the lower end of its interval.
+pub(crate) const JOURNAL_VERSION: u32 = 2;
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,7 +21,7 @@ pub const SEARCH_JOURNAL_FILE_NAME: &str = "search.jsonl";
 pub(crate) enum SearchLine {
     /// The first line.
     Search {
-        /// The version of the format: 1.
+        /// The version of the format, [`JOURNAL_VERSION`].
         version: u32,
         /// What is searched.
         plan: Box<LoadSearchPlan>,
@@ -52,6 +56,8 @@ pub(crate) struct Preparation {
 /// The content of a journal.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SearchContent {
+    /// The version of the format; `None` for an empty journal.
+    pub(crate) version: Option<u32>,
     /// What is searched; `None` for an empty journal.
     pub(crate) plan: Option<LoadSearchPlan>,
     /// The trials that ended, in their order.
@@ -71,11 +77,22 @@ impl SearchContent {
 
     pub(crate) fn add(&mut self, line: SearchLine) {
         match line {
-            SearchLine::Search { plan, .. } => self.plan = Some(*plan),
+            SearchLine::Search { version, plan } => {
+                self.version = Some(version);
+                self.plan = Some(*plan);
+            }
             SearchLine::Begun { number } => self.last_number = self.last_number.max(number),
             SearchLine::Trial(record) => self.records.push(*record),
             SearchLine::Failed { .. } => {}
             SearchLine::Prepared(preparation) => self.preparation = Some(preparation),
+        }
+    }
+
+    /// Refuses journals of other versions.
+    pub(crate) fn check_version(&self) -> Result<(), LoadSearchError> {
+        match self.version {
+            None | Some(JOURNAL_VERSION) => Ok(()),
+            Some(version) => Err(LoadSearchError::OtherVersion { version }),
         }
     }
 

@@ -134,7 +134,7 @@ mod tests {
         let text = largest_load_text(&report(), Look { width: None, colour: false });
         assert!(text.starts_with("The largest load is 3"), "{text}");
         for part in [
-            "at least 95 % of the trials of 1 min 00 s pass (95 % interval",
+            "95 % of the trials of 1 min 00 s pass there (95 % interval",
             "The limit is a cliff",
             "The threshold that binds is `p95 < 300ms & <b>`",
             "5 of 5 confirmation runs at 3",

@@ -1,8 +1,8 @@
 //! The sentences and the table of a search for the largest load, for terminal and page.
 
 use busyhour_search::{
-    CurveShape, Evidence, Knee, LargestLoad, LargestLoadReport, LoadInterval, LoadKind, SearchReport,
-    TrialOutcome, TrialPurpose, TrialRecord, TrialThreshold, VoidCause,
+    CurveShape, EstimateBasis, Evidence, Knee, LargestLoad, LargestLoadReport, LoadInterval, LoadKind,
+    SearchReport, TrialOutcome, TrialPurpose, TrialRecord, TrialThreshold, VoidCause,
 };
 
 use crate::experiment_tables::ExperimentTable;
@@ -44,7 +44,7 @@ pub fn largest_load_sentence(report: &LargestLoadReport) -> String {
             let full_s = report.settings.map(|settings| settings.length.full_seconds_at(found));
             let length = full_s.map_or_else(String::new, |seconds| format!(" of {}", duration(seconds)));
             format!(
-                "{so_far} largest load is {}: there, at least 95 % of the trials{length} pass (95 % interval {}).",
+                "{so_far} largest load is {}: by the estimate, at least 95 % of the trials{length} pass there (95 % interval {}).",
                 load(found),
                 interval_text(report.kind, search.interval)
             )
@@ -63,6 +63,7 @@ pub(crate) fn detail_lines(report: &LargestLoadReport) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(search) = &report.search {
         lines.extend(curve_line(report.kind, search));
+        lines.push(basis_line(search));
         lines.extend(threshold_line(report.kind, search));
         lines.extend(confirmation_line(report.kind, search));
         lines.push(hysteresis_line(search));
@@ -108,6 +109,19 @@ fn curve_line(kind: LoadKind, search: &SearchReport) -> Option<String> {
     ))
 }
 
+fn basis_line(search: &SearchReport) -> String {
+    match search.basis {
+        EstimateBasis::MeasuredValues => {
+            "These loads are estimated from the distance of the measured values from the limits of the thresholds.".to_owned()
+        }
+        EstimateBasis::Outcomes => {
+            "These loads are estimated from passes and failures alone, which is less precise: few trials near the limit have a \
+             measured value, or the values jump at the limit."
+                .to_owned()
+        }
+    }
+}
+
 fn threshold_line(kind: LoadKind, search: &SearchReport) -> Option<String> {
     let (first, others) = search.failed_thresholds.split_first()?;
     let mut line = format!(
@@ -131,7 +145,7 @@ fn confirmation_line(kind: LoadKind, search: &SearchReport) -> Option<String> {
         load_text(kind, confirmation.load)
     );
     if confirmation.failed > 0 {
-        line += &format!("; {} before failed and lowered the load", confirmation.failed);
+        line += &format!("; {} before failed", confirmation.failed);
     }
     if let Some(bound) = confirmation.pass_probability_at_least {
         line += &format!(

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use crate::checks::{falling_p, is_not_monotone};
 use crate::end::SearchEnd;
+use crate::estimate::{Estimate, EstimateBasis, stated_load};
 use crate::history::History;
-use crate::posterior::{Posterior, Quantiles, TENTH_DISTANCE};
+use crate::posterior::{Quantiles, TENTH_DISTANCE};
 use crate::repeats::{Confirmation, Hysteresis, confirmation, hysteresis};
 use crate::trial::{TrialOutcome, TrialPurpose, VoidCause};
 
@@ -16,7 +17,8 @@ const SHAPE_KNOWN: f64 = 0.8;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "result")]
 pub enum LargestLoad {
-    /// The largest load with at least 95 % passes: the lower end of its interval, so that it is rarely too high.
+    /// The largest load with at least 95 % passes: the median of its distribution, but at most so high that it exceeds the largest
+    /// load by more than the precision with a probability of 5 %.
     Found {
         /// The load.
         load: f64,
@@ -41,7 +43,7 @@ pub enum NoLoad {
     NotMonotone,
     /// No trial of full length passed.
     NothingPassed,
-    /// The lower end of the interval is below the range.
+    /// The load is below the range.
     BelowRange,
 }
 
@@ -123,6 +125,8 @@ pub struct SearchReport {
     pub interval: LoadInterval,
     /// The load at which half of the trials pass.
     pub half_pass: LoadInterval,
+    /// What the loads are estimated from.
+    pub basis: EstimateBasis,
     /// The width of the pass curve. `None` unless trials passed and failed.
     pub width: Option<CurveWidth>,
     /// The thresholds that failed at the smallest loads, these first.
@@ -145,19 +149,24 @@ pub struct SearchReport {
     pub load_seconds: f64,
 }
 
-/// The recommended load: the lower end of the interval, at most the largest load that passed and the last confirmed one.
-/// `None` if no trial of full length passed.
-pub(crate) fn recommended(history: &History, posterior: &Posterior) -> Option<f64> {
-    let low = posterior.answer.low.exp();
+/// The recommended load: that of [`stated_load`], or a confirmed load near it. Without measured values, it is at most the largest load
+/// that passed, and `None` if no trial of full length passed.
+pub(crate) fn recommended(history: &History, estimate: &Estimate) -> Option<f64> {
+    let supported = match estimate.basis() {
+        EstimateBasis::MeasuredValues => f64::INFINITY,
+        EstimateBasis::Outcomes => history.largest_passed()?,
+    };
+    let stated = stated_load(history, estimate).min(supported);
+    // Confirmation runs change the estimate a little, which does not need other runs.
     let last_confirmed =
-        history.judged_for(TrialPurpose::Confirm).map(|(finished, _)| finished.trial.load).reduce(f64::min);
-    let load = low.min(history.largest_passed()?).min(last_confirmed.unwrap_or(f64::INFINITY));
-    Some(history.settings.kind.round_down(load))
+        history.judged_for(TrialPurpose::Confirm).next_back().map(|(finished, _)| finished.trial.load);
+    let is_near = |load: &f64| (load / stated).ln().abs() <= history.settings.precision.ln_1p() / 2.0;
+    Some(last_confirmed.filter(is_near).unwrap_or(history.settings.kind.round_down(stated)))
 }
 
 /// Everything that is known.
 pub(crate) fn report(history: &History, end: Option<SearchEnd>) -> SearchReport {
-    let posterior = Posterior::new(&history.prior(), &history.observations());
+    let estimate = Estimate::new(history);
     let (has_passes, has_failures) = (history.has_outcome(true), history.has_outcome(false));
     let interval = |quantiles: Quantiles| LoadInterval {
         low: has_passes.then(|| quantiles.low.exp()),
@@ -166,7 +175,7 @@ pub(crate) fn report(history: &History, end: Option<SearchEnd>) -> SearchReport 
     };
     let monotone_p = falling_p(history);
     let not_monotone = end == Some(SearchEnd::NotMonotone) || is_not_monotone(monotone_p);
-    let largest_load = match recommended(history, &posterior) {
+    let largest_load = match recommended(history, &estimate) {
         _ if not_monotone => LargestLoad::Unavailable { reason: NoLoad::NotMonotone },
         None => LargestLoad::Unavailable { reason: NoLoad::NothingPassed },
         Some(load) if load < history.settings.lowest => {
@@ -178,12 +187,13 @@ pub(crate) fn report(history: &History, end: Option<SearchEnd>) -> SearchReport 
     SearchReport {
         end,
         largest_load,
-        interval: interval(posterior.answer),
-        half_pass: interval(posterior.half_pass),
-        width: (has_passes && has_failures).then(|| width(&posterior, history.settings.precision)),
+        interval: interval(estimate.answer),
+        half_pass: interval(estimate.half_pass),
+        basis: estimate.basis(),
+        width: (has_passes && has_failures).then(|| width(&estimate, history.settings.precision)),
         failed_thresholds: failed_thresholds(history),
         confirmation: confirmation(history),
-        hysteresis: hysteresis(history, &posterior),
+        hysteresis: hysteresis(history, &estimate),
         monotone_p,
         generator_limit: history.generator_limit(),
         trials: history.trials.iter().filter(|finished| !History::is_void(finished)).count() as u32,
@@ -193,10 +203,17 @@ pub(crate) fn report(history: &History, end: Option<SearchEnd>) -> SearchReport 
     }
 }
 
-fn width(posterior: &Posterior, precision: f64) -> CurveWidth {
-    let half = posterior.quantiles(|curve| (TENTH_DISTANCE * curve.width).exp_m1());
-    let is_cliff = |width: f64| (2.0 * TENTH_DISTANCE * width).exp_m1() <= precision;
-    let cliff_probability = posterior.mean(|curve| f64::from(u8::from(is_cliff(curve.width))));
+fn width(estimate: &Estimate, precision: f64) -> CurveWidth {
+    let is_cliff = |tenth: f64| (2.0 * tenth).exp_m1() <= precision;
+    let share = |is_cliff: bool| f64::from(u8::from(is_cliff));
+    let (tenth, cliff_probability) = match &estimate.margins {
+        Some(margins) => (margins.tenth(), margins.mean_of_tenth(|tenth| share(is_cliff(tenth)))),
+        None => {
+            let tenth = estimate.outcomes.quantiles(|curve| TENTH_DISTANCE * curve.width);
+            let probability = estimate.outcomes.mean(|curve| share(is_cliff(TENTH_DISTANCE * curve.width)));
+            (tenth, probability)
+        }
+    };
     let shape = if cliff_probability >= SHAPE_KNOWN {
         CurveShape::Cliff
     } else if cliff_probability <= 1.0 - SHAPE_KNOWN {
@@ -204,7 +221,13 @@ fn width(posterior: &Posterior, precision: f64) -> CurveWidth {
     } else {
         CurveShape::Undetermined
     };
-    CurveWidth { shape, cliff_probability, low: half.low, median: half.median, high: half.high }
+    CurveWidth {
+        shape,
+        cliff_probability,
+        low: tenth.low.exp_m1(),
+        median: tenth.median.exp_m1(),
+        high: tenth.high.exp_m1(),
+    }
 }
 
 fn failed_thresholds(history: &History) -> Vec<FailedThreshold> {

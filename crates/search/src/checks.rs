@@ -1,8 +1,8 @@
 //! Checks whether the pass rate falls with the load: trials far from the half-pass load, and repetitions of surprising outcomes.
 
+use crate::estimate::Estimate;
 use crate::history::History;
 use crate::monotone::{counts, p_value};
-use crate::posterior::Posterior;
 use crate::trial::{FinishedTrial, NextTrial, TrialPurpose};
 
 /// A p value below which the pass rate does not fall. Looks are repeated, so it is small.
@@ -47,7 +47,7 @@ pub(crate) fn is_not_monotone(p: f64) -> bool {
 }
 
 /// Looks for a failure at a load below one that passed, one of which is surprising.
-pub(crate) fn contradiction(history: &History, posterior: &Posterior) -> Checked {
+pub(crate) fn contradiction(history: &History, estimate: &Estimate) -> Checked {
     let extreme = |wanted: bool, is_better: fn(f64, f64) -> bool| {
         history.judged().filter(|(_, passed)| *passed == wanted).map(|(finished, _)| finished).reduce(
             |best: &FinishedTrial, next| {
@@ -64,13 +64,13 @@ pub(crate) fn contradiction(history: &History, posterior: &Posterior) -> Checked
     let checks = history.judged_for(TrialPurpose::Check).count();
     let pass_probability = |finished: &FinishedTrial| {
         let share = history.share(finished);
-        posterior.mean(|curve| curve.pass_probability(finished.trial.load.ln(), share))
+        estimate.outcomes.mean(|curve| curve.pass_probability(finished.trial.load.ln(), share))
     };
     let surprises = [(failed, 1.0 - pass_probability(failed)), (passed, pass_probability(passed))];
     let trials_at = |load: f64| history.judged().filter(|(finished, _)| finished.trial.load == load).count();
     // At a low load, a quantile needs a trial that could take the whole budget, so that its length is that at the half-pass load.
     let length = &history.settings.length;
-    let seconds = length.full_seconds_at(history.possible(posterior.half_pass.median.exp()));
+    let seconds = length.full_seconds_at(history.possible(estimate.half_pass.median.exp()));
     let repeat = |finished: &FinishedTrial| {
         let share = (seconds / length.full_seconds_at(finished.trial.load)).min(1.0);
         Checked::Repeat(history.trial(finished.trial.load, share, TrialPurpose::Check))

@@ -1,6 +1,6 @@
 //! Hysteresis: how far the half-pass load falls if the load comes from above.
 
-use crate::posterior::{Posterior, Quantiles, TAIL};
+use crate::posterior::{Posterior, Quantiles};
 
 /// The shift of the half-pass load: from a rise by a factor of 1.5 to a fall by a factor of 3.
 const SHIFT_MIN: f64 = -0.405;
@@ -50,7 +50,7 @@ pub(crate) fn shift(posterior: &Posterior, outcomes: &[FromAbove]) -> Quantiles 
         });
         shift_at(at.unwrap_or(SHIFTS - 1))
     };
-    Quantiles { low: quantile(TAIL), median: quantile(0.5), high: quantile(1.0 - TAIL) }
+    Quantiles::of(quantile)
 }
 
 fn shift_at(at: usize) -> f64 {

@@ -1,6 +1,7 @@
 //! The finished trials of a search, and what follows from them without a model.
 
 use crate::from_above::FromAbove;
+use crate::margins::{Measured, excess_of};
 use crate::posterior::{Observation, Prior};
 use crate::settings::SearchSettings;
 use crate::trial::{FinishedTrial, NextTrial, TrialOutcome, TrialPurpose, VoidCause};
@@ -55,6 +56,17 @@ impl History {
                 x: finished.trial.load.ln(),
                 share: self.share(finished),
                 passed,
+            })
+            .collect()
+    }
+
+    /// The measured values of trials at rest.
+    pub(crate) fn measured(&self) -> Vec<Measured> {
+        self.judged()
+            .map(|(finished, _)| Measured {
+                x: finished.trial.load.ln(),
+                share: self.share(finished),
+                excess: finished.margin.and_then(excess_of),
             })
             .collect()
     }

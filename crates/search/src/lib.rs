@@ -3,11 +3,14 @@
 //! [`Search`] asks for trials ([`Search::next_step`]), takes their outcomes ([`Search::report`]), and returns the largest load with
 //! at least 95 % passes ([`Search::result`]):
 //!
-//! - the probability to pass is a logistic function of the logarithm of the load. The half-pass load, at which half of the trials
-//!   pass, and the width of the curve have a posterior distribution on a grid;
+//! - the load at which 95 % of the trials pass is estimated from the distance of the measured values from the limits
+//!   ([`Search::report_measured`]), by a regression on the load;
+//! - without measured values, or if they jump at the limit, passes and failures alone count. The probability to pass is then a
+//!   logistic function of the logarithm of the load. The half-pass load, at which half of the trials pass, and the width of the
+//!   curve have a posterior distribution on a grid;
 //! - trials are short while the half-pass load is uncertain, and have the full length when its uncertainty has fallen to the width;
-//! - the answer is the lower end of the interval of the largest load, and never above a load that passed. Confirmation runs
-//!   and trials that approach their load from above follow;
+//! - the answer is the median of the distribution of the largest load, but at most so high that it exceeds the largest load by more
+//!   than the precision with a probability of 5 %. Confirmation runs and trials that approach their load from above follow;
 //! - if higher loads pass more often than lower ones, there is no answer.
 //!
 //! ```
@@ -31,11 +34,15 @@ mod answer;
 mod checks;
 mod document;
 mod end;
+mod estimate;
 mod from_above;
 mod history;
+mod margins;
 mod monotone;
+mod noise;
 mod placement;
 mod posterior;
+mod regression;
 mod repeats;
 mod search;
 mod settings;
@@ -48,6 +55,7 @@ pub use document::{
     TrialMeasures, TrialRecord, TrialThreshold,
 };
 pub use end::SearchEnd;
+pub use estimate::EstimateBasis;
 pub use repeats::{Confirmation, Hysteresis};
 pub use search::{ReportError, Search, TRIALS_MAX};
 pub use settings::{LoadGuess, LoadKind, SearchSettings, SettingsError};

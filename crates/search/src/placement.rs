@@ -1,7 +1,7 @@
 //! Where the next trial of the search is, and how long it takes.
 
+use crate::estimate::{Estimate, EstimateBasis, stated_load};
 use crate::history::History;
-use crate::posterior::Posterior;
 use crate::trial::{NextTrial, TrialPurpose};
 
 /// Trials at the median of the half-pass load; later ones are beside it, to learn the width.
@@ -13,6 +13,9 @@ const DISTANCE: f64 = 1.2;
 /// The places of later trials in widths. At the last one, 95 % of the trials pass: the answer does not rely on the form of the
 /// curve alone.
 const PLACES: [f64; 5] = [-DISTANCE, DISTANCE, -DISTANCE, DISTANCE, -3.0];
+
+/// The places if there are measured values: around the answer, and above the half-pass load, which shows the slope.
+const MEASURED_PLACES: [f64; 5] = [-3.0, 1.2, -4.5, -3.0, -0.5];
 
 /// The distance of a trial that has to pass, in widths: by the expected width, 88 % pass.
 const SUPPORT_DISTANCE: f64 = 2.0;
@@ -28,16 +31,22 @@ const FULL_TRIALS: usize = 6;
 ///
 /// Far from the half-pass load, a short trial has the same outcome as a long one. Its length is the full one when the uncertainty of
 /// the half-pass load has fallen to the width.
-pub(crate) fn search_trial(history: &History, posterior: &Posterior) -> NextTrial {
+pub(crate) fn search_trial(history: &History, estimate: &Estimate) -> NextTrial {
     let trials = history.judged_for(TrialPurpose::Search).count();
-    let width = posterior.width;
-    let side = if trials < TRIALS_AT_MEDIAN { 0.0 } else { PLACES[trials % PLACES.len()] };
-    let median = posterior.half_pass.median;
+    let width = estimate.width;
+    let side = match estimate.basis() {
+        EstimateBasis::Outcomes if trials < TRIALS_AT_MEDIAN => 0.0,
+        EstimateBasis::Outcomes => PLACES[trials % PLACES.len()],
+        EstimateBasis::MeasuredValues => MEASURED_PLACES[trials % MEASURED_PLACES.len()],
+    };
+    let median = estimate.half_pass.median;
     let wanted = (median + side * width).exp();
     let load = history.possible(wanted);
     let is_late = history.spent_seconds() > LATE * history.settings.budget_seconds;
-    let shortest = if is_late { LATE_SHARE } else { 0.0 };
-    let share = (width / posterior.half_pass_sd()).powi(2).clamp(shortest, 1.0);
+    // The noise of short trials says less about that of trials of full length.
+    let is_measured = estimate.basis() == EstimateBasis::MeasuredValues;
+    let shortest = if is_late || is_measured { LATE_SHARE } else { 0.0 };
+    let share = (width / estimate.half_pass_sd()).powi(2).clamp(shortest, 1.0);
     // At an end of the range, the uncertainty remains large. Trials of full length decide after the first one.
     let decides = |passed: bool| {
         history.judged().any(|(finished, outcome)| finished.trial.load == load && outcome == passed)
@@ -49,8 +58,8 @@ pub(crate) fn search_trial(history: &History, posterior: &Posterior) -> NextTria
 
 /// A trial of full length if there were few, none that failed, or none that passed at the answer or above: short trials may pass
 /// before queues have built up, and the first precise answer may be so by chance.
-pub(crate) fn missing_full_trial(history: &History, posterior: &Posterior) -> Option<NextTrial> {
-    let answer = history.settings.kind.round_down(posterior.answer.low.exp());
+pub(crate) fn missing_full_trial(history: &History, estimate: &Estimate) -> Option<NextTrial> {
+    let answer = history.settings.kind.round_down(stated_load(history, estimate));
     let has_passed = history.largest_passed().is_some_and(|load| load >= answer);
     let (passes, failures) = (history.full_trials(true).count(), history.full_trials(false).count());
     let side = match (has_passed, failures) {
@@ -60,7 +69,7 @@ pub(crate) fn missing_full_trial(history: &History, posterior: &Posterior) -> Op
         _ if passes <= failures => -DISTANCE,
         _ => DISTANCE,
     };
-    let load = history.possible((posterior.half_pass.median + side * posterior.width).exp());
+    let load = history.possible((estimate.half_pass.median + side * estimate.width).exp());
     Some(history.trial(load, 1.0, TrialPurpose::Search))
 }
 
@@ -68,13 +77,13 @@ pub(crate) fn missing_full_trial(history: &History, posterior: &Posterior) -> Op
 /// that passed.
 pub(crate) fn supporting_trial(
     history: &History,
-    posterior: &Posterior,
+    estimate: &Estimate,
     purpose: TrialPurpose,
 ) -> Option<NextTrial> {
-    let low = history.settings.kind.round_down(posterior.answer.low.exp());
+    let low = history.settings.kind.round_down(stated_load(history, estimate));
     let is_supported = history.largest_passed().is_some_and(|passed| passed >= low);
     let is_possible = (history.settings.lowest..=history.highest()).contains(&low);
-    let wanted = (posterior.half_pass.median - SUPPORT_DISTANCE * posterior.width).exp();
+    let wanted = (estimate.half_pass.median - SUPPORT_DISTANCE * estimate.width).exp();
     let load = history.possible(wanted.max(low));
     (!is_supported && is_possible).then(|| history.trial(load, 1.0, purpose))
 }

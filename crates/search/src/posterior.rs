@@ -11,10 +11,14 @@ const LAPSE: f64 = 0.005;
 
 /// Distance from the half-pass load, in widths, of the load that passes with a probability of 95 %: the logit of
 /// (0.95 − λ) / (1 − 2λ).
-const ANSWER_DISTANCE: f64 = 3.044_522_437_723_423;
+pub(crate) const ANSWER_DISTANCE: f64 = 3.044_522_437_723_423;
 
 /// The probability of each tail outside an interval.
 pub(crate) const TAIL: f64 = 0.025;
+const FIFTH: f64 = 0.05;
+
+/// The quantile of a normal distribution with [`TAIL`] above.
+const NORMAL_TAIL: f64 = 1.959_964;
 
 /// Distance from the half-pass load, in widths, of the loads with 10 % and 90 %, without lapses.
 pub(crate) const TENTH_DISTANCE: f64 = 2.197_224_577_336_219;
@@ -94,8 +98,22 @@ impl Prior {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Quantiles {
     pub low: f64,
+    /// The value that 5 % are below.
+    pub fifth: f64,
     pub median: f64,
     pub high: f64,
+}
+
+impl Quantiles {
+    /// The quantiles from a function of the share below.
+    pub(crate) fn of(at: impl Fn(f64) -> f64) -> Quantiles {
+        Quantiles { low: at(TAIL), fifth: at(FIFTH), median: at(0.5), high: at(1.0 - TAIL) }
+    }
+
+    /// The standard deviation of a normal distribution with the same interval.
+    pub(crate) fn deviation(&self) -> f64 {
+        (self.high - self.low) / (2.0 * NORMAL_TAIL)
+    }
 }
 
 /// A possible pass curve with its weight.
@@ -185,6 +203,11 @@ impl Posterior {
         Posterior { curves, half_pass, answer, width }
     }
 
+    /// The smallest width that a curve can have.
+    pub(crate) fn smallest_width(&self) -> f64 {
+        WIDTH_MIN
+    }
+
     /// The possible curves.
     pub(crate) fn curves(&self) -> &[Curve] {
         &self.curves
@@ -219,12 +242,11 @@ fn width_prior(width: f64, ratio: f64) -> f64 {
 fn quantiles(curves: &[Curve], of: impl Fn(&Curve) -> f64) -> Quantiles {
     let mut values: Vec<(f64, f64)> = curves.iter().map(|curve| (of(curve), curve.weight)).collect();
     values.sort_unstable_by(|one, two| one.0.total_cmp(&two.0));
-    let at = |wanted: f64| weighted_quantile(&values, wanted);
-    Quantiles { low: at(TAIL), median: at(0.5), high: at(1.0 - TAIL) }
+    Quantiles::of(|wanted| weighted_quantile(&values, wanted))
 }
 
 /// The quantile of values in increasing order, interpolated between the middles of their weights.
-fn weighted_quantile(values: &[(f64, f64)], wanted: f64) -> f64 {
+pub(crate) fn weighted_quantile(values: &[(f64, f64)], wanted: f64) -> f64 {
     let (mut below, mut previous) = (0.0, None);
     for (value, weight) in values.iter().filter(|(_, weight)| *weight > 0.0) {
         let middle = below + weight / 2.0;

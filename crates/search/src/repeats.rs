@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use crate::estimate::Estimate;
 use crate::from_above::shift;
 use crate::history::History;
-use crate::posterior::Posterior;
 use crate::trial::{NextTrial, Overload, TrialPurpose};
 
 /// Shares of the budget that are kept for confirmation runs and for trials from above.
@@ -102,9 +102,9 @@ pub struct Hysteresis {
 }
 
 /// The trials from above so far; `None` if there were none.
-pub(crate) fn hysteresis(history: &History, posterior: &Posterior) -> Option<Hysteresis> {
+pub(crate) fn hysteresis(history: &History, estimate: &Estimate) -> Option<Hysteresis> {
     let outcomes = history.outcomes_from_above();
-    let falls = shift(posterior, &outcomes);
+    let falls = shift(&estimate.outcomes, &outcomes);
     let difference = |fall: f64| (-fall).exp_m1();
     (!outcomes.is_empty()).then(|| Hysteresis {
         trials: outcomes.len() as u32,
@@ -116,13 +116,13 @@ pub(crate) fn hysteresis(history: &History, posterior: &Posterior) -> Option<Hys
 
 /// The next trial from above: at the answer first, then at the median of the half-pass load from above. `None` if there were enough,
 /// the budget does not suffice, or the range has no overload.
-pub(crate) fn from_above_trial(history: &History, posterior: &Posterior, answer: f64) -> Option<NextTrial> {
+pub(crate) fn from_above_trial(history: &History, estimate: &Estimate, answer: f64) -> Option<NextTrial> {
     let outcomes = history.outcomes_from_above();
     if outcomes.len() >= planned(history, answer).from_above as usize {
         return None;
     }
-    let width = posterior.width;
-    let half_pass = posterior.half_pass;
+    let width = estimate.width;
+    let half_pass = estimate.half_pass;
     let wanted = (half_pass.high + OVERLOAD_DISTANCE * width).max(half_pass.median + OVERLOAD_FACTOR.ln());
     let overload = history.possible(wanted.exp());
     if overload.ln() <= half_pass.high {
@@ -130,7 +130,7 @@ pub(crate) fn from_above_trial(history: &History, posterior: &Posterior, answer:
     }
     let load = match outcomes.len() {
         0 => answer,
-        _ => history.possible((half_pass.median - shift(posterior, &outcomes).median).exp()),
+        _ => history.possible((half_pass.median - shift(&estimate.outcomes, &outcomes).median).exp()),
     };
     let trial = history.trial(load, 1.0, TrialPurpose::FromAbove);
     let overload = Overload { load: overload, seconds: (OVERLOAD_SHARE * trial.seconds).ceil() };

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{SearchReport, recommended, report};
 use crate::checks::{Checked, contradiction, far_trial, trial_above_failures};
 use crate::end::SearchEnd;
+use crate::estimate::{Estimate, stated_load};
 use crate::history::{History, VOIDS_IN_ROW};
 use crate::placement::{missing_full_trial, search_trial, supporting_trial, within};
-use crate::posterior::Posterior;
 use crate::repeats::{confirmation_run, from_above_trial, planned};
 use crate::settings::{SearchSettings, SettingsError};
 use crate::trial::{FinishedTrial, NextTrial, SearchStep, TrialOutcome, TrialPurpose, VoidCause};
@@ -94,13 +94,27 @@ impl Search {
     /// # Errors
     /// No trial is pending, or the loads differ by more than 10 % although the outcome is not void.
     pub fn report(&mut self, load: f64, outcome: TrialOutcome) -> Result<(), ReportError> {
+        self.report_measured(load, outcome, None)
+    }
+
+    /// Takes the outcome as [`Search::report`] does, with the relative distance of the measured value from the limit: positive if the
+    /// trial failed, and the largest one of all thresholds. Measured values make the answer much more precise.
+    ///
+    /// # Errors
+    /// Those of [`Search::report`].
+    pub fn report_measured(
+        &mut self,
+        load: f64,
+        outcome: TrialOutcome,
+        margin: Option<f64>,
+    ) -> Result<(), ReportError> {
         let trial = self.pending.ok_or(ReportError::NoTrial)?;
         let is_void = matches!(outcome, TrialOutcome::Void(_));
         let is_near = (load / trial.load - 1.0).abs() <= DELIVERED_WITHIN;
         if !is_void && !is_near {
             return Err(ReportError::OtherLoad { load, wanted: trial.load });
         }
-        self.history.trials.push(FinishedTrial { trial, outcome });
+        self.history.trials.push(FinishedTrial { trial, outcome, margin });
         self.pending = None;
         Ok(())
     }
@@ -126,8 +140,8 @@ impl Search {
     /// The probability that a trial of full length passes, at each of the loads: the mean over all possible pass curves.
     #[must_use]
     pub fn pass_probabilities(&self, loads: &[f64]) -> Vec<f64> {
-        let posterior = Posterior::new(&self.history.prior(), &self.history.observations());
-        let at = |load: &f64| posterior.mean(|curve| curve.pass_probability(load.ln(), 1.0));
+        let estimate = Estimate::new(&self.history);
+        let at = |load: &f64| estimate.pass_probability(load.ln());
         loads.iter().map(at).collect()
     }
 
@@ -140,14 +154,14 @@ impl Search {
             }
             AfterVoids::Continue => {}
         }
-        let posterior = Posterior::new(&self.history.prior(), &self.history.observations());
+        let estimate = Estimate::new(&self.history);
         if self.end.is_none() {
-            match self.searching(&posterior) {
+            match self.searching(&estimate) {
                 Ok(trial) => return Some(trial),
                 Err(end) => self.end = Some(end),
             }
         }
-        self.repeating(&posterior)
+        self.repeating(&estimate)
     }
 
     /// Repeats a void trial a limited number of times.
@@ -176,51 +190,51 @@ impl Search {
     }
 
     /// The next trial that narrows the answer, or why there is none.
-    fn searching(&self, posterior: &Posterior) -> Result<NextTrial, SearchEnd> {
+    fn searching(&self, estimate: &Estimate) -> Result<NextTrial, SearchEnd> {
         let history = &self.history;
         if history.trials.len() >= TRIALS_MAX {
             return Err(SearchEnd::TooManyTrials);
         }
-        let half_pass = posterior.half_pass.median.exp();
+        let half_pass = estimate.half_pass.median.exp();
         // Confirmation runs are at the lower end of the answer, where a quantile needs longer trials than at the half-pass load.
-        let plan = planned(history, history.possible(posterior.answer.low.exp()));
+        let plan = planned(history, history.possible(stated_load(history, estimate)));
         let remaining = history.remaining_seconds() - plan.seconds;
         let affordable = |trial: NextTrial| within(history, trial, remaining).ok_or(SearchEnd::BudgetSpent);
-        match contradiction(history, posterior) {
+        match contradiction(history, estimate) {
             Checked::Falls => {}
             Checked::Repeat(trial) => return affordable(trial),
             Checked::NotMonotone => return Err(SearchEnd::NotMonotone),
         }
-        if let Some(end) = self.end_of_range(posterior) {
+        if let Some(end) = self.end_of_range(estimate) {
             let above = (end == SearchEnd::FailsEverywhere && !history.has_outcome(true))
                 .then(|| trial_above_failures(history))
                 .flatten();
             return above.and_then(|trial| within(history, trial, remaining)).ok_or(end);
         }
         let full = history.settings.length.full_seconds_at(half_pass);
-        let is_precise = self.is_precise(posterior);
-        let is_narrow = posterior.half_pass_sd() < CHECKED_SD && remaining >= CHECKED_TRIALS * full;
+        let is_precise = self.is_precise(estimate);
+        let is_narrow = estimate.half_pass_sd() < CHECKED_SD && remaining >= CHECKED_TRIALS * full;
         if let Some(trial) = far_trial(history, half_pass).filter(|_| is_precise || is_narrow)
             && let Some(trial) = within(history, trial, remaining)
         {
             return Ok(trial);
         }
         if is_precise {
-            return match missing_full_trial(history, posterior) {
+            return match missing_full_trial(history, estimate) {
                 Some(trial) => affordable(trial),
                 None => Err(SearchEnd::Precise),
             };
         }
         // Confirmation runs support the answer, too.
         let is_last = plan.confirmations == 0 && remaining >= full && remaining < LAST_TRIALS * full;
-        let support = supporting_trial(history, posterior, TrialPurpose::Search).filter(|_| is_last);
-        affordable(support.unwrap_or_else(|| search_trial(history, posterior)))
+        let support = supporting_trial(history, estimate, TrialPurpose::Search).filter(|_| is_last);
+        affordable(support.unwrap_or_else(|| search_trial(history, estimate)))
     }
 
     /// Whether the answer is outside the range.
-    fn end_of_range(&self, posterior: &Posterior) -> Option<SearchEnd> {
+    fn end_of_range(&self, estimate: &Estimate) -> Option<SearchEnd> {
         let history = &self.history;
-        let answer = posterior.answer;
+        let answer = estimate.answer;
         let (passes, failures) = (history.full_trials(true).count(), history.full_trials(false).count());
         if answer.low >= history.highest().ln() && passes >= TRIALS_AT_END {
             return Some(SearchEnd::PassesEverywhere);
@@ -230,26 +244,26 @@ impl Search {
             .then_some(SearchEnd::FailsEverywhere)
     }
 
-    fn is_precise(&self, posterior: &Posterior) -> bool {
+    fn is_precise(&self, estimate: &Estimate) -> bool {
         let history = &self.history;
         if !history.has_outcome(true) || !history.has_outcome(false) {
             return false;
         }
-        let answer = posterior.answer;
+        let answer = estimate.answer;
         let kind = history.settings.kind;
         let is_one_load = kind.round_down(answer.low.exp()) == kind.round_down(answer.high.exp());
         is_one_load || answer.high - answer.low <= 2.0 * history.settings.precision.ln_1p()
     }
 
     /// Confirmation runs and trials from above. They need an answer.
-    fn repeating(&self, posterior: &Posterior) -> Option<NextTrial> {
+    fn repeating(&self, estimate: &Estimate) -> Option<NextTrial> {
         let history = &self.history;
         let end = self.end?;
         if !matches!(end, SearchEnd::Precise | SearchEnd::BudgetSpent) || history.trials.len() >= TRIALS_MAX {
             return None;
         }
-        let Some(answer) = recommended(history, posterior) else {
-            return supporting_trial(history, posterior, TrialPurpose::Confirm)
+        let Some(answer) = recommended(history, estimate) else {
+            return supporting_trial(history, estimate, TrialPurpose::Confirm)
                 .filter(|trial| history.remaining_seconds() >= trial.seconds);
         };
         if !history.has_outcome(false) || answer < history.settings.lowest {
@@ -257,7 +271,7 @@ impl Search {
         }
         let has_from_above = history.judged_for(TrialPurpose::FromAbove).next().is_some();
         let confirm = (!has_from_above).then(|| confirmation_run(history, answer)).flatten();
-        confirm.or_else(|| from_above_trial(history, posterior, answer))
+        confirm.or_else(|| from_above_trial(history, estimate, answer))
     }
 }
 

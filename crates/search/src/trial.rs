@@ -92,6 +92,10 @@ pub struct FinishedTrial {
     pub trial: NextTrial,
     /// Its outcome.
     pub outcome: TrialOutcome,
+    /// The relative distance of the measured value from the limit, positive if the trial failed: the largest one of all thresholds.
+    /// `None` if it is unknown.
+    #[serde(default)]
+    pub margin: Option<f64>,
 }
 
 impl FinishedTrial {

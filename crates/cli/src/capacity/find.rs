@@ -71,6 +71,7 @@ fn is_refused(error: &LoadSearchError) -> bool {
     match error {
         LoadSearchError::OtherSearch { .. }
         | LoadSearchError::OtherTrials { .. }
+        | LoadSearchError::OtherVersion { .. }
         | LoadSearchError::NoSearch(_)
         | LoadSearchError::Threshold(_)
         | LoadSearchError::Settings(_)
@@ -89,6 +90,7 @@ fn explain(error: &LoadSearchError) -> Exit {
             (Exit::Refused, "use another directory (--dir), or the same settings")
         }
         LoadSearchError::Journal(ExecuteError::InUse(_) | ExecuteError::Journal { .. })
+        | LoadSearchError::OtherVersion { .. }
         | LoadSearchError::NoSearch(_) => (Exit::Refused, ""),
         LoadSearchError::Settings(_) | LoadSearchError::Threshold(_) => (Exit::Usage, ""),
         LoadSearchError::SmallBudget { .. } => (Exit::Usage, "raise --budget, or start at a higher load"),

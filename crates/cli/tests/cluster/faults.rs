@@ -118,3 +118,13 @@ fn a_second_interrupt_ends_the_run_at_once_on_all_agents() {
     let agents = site.json("run/cluster.json");
     assert!(agents["agents"].as_array().unwrap().iter().all(|agent| agent["problem"] == ""), "{agents}");
 }
+
+#[test]
+fn an_agent_without_its_hub_ends_on_a_signal() {
+    let Some(mut site) = Site::start(1) else { return };
+    site.hub.child.kill().unwrap();
+    site.hub.ends();
+    site.agents[0].says("the connection to the NATS server is lost");
+    site.agents[0].signal(Signal::TERM);
+    assert_eq!(code(&mut site.agents[0]), 0);
+}

@@ -1,12 +1,30 @@
 //! The agents of a run on several machines.
 
 use busyhour_analysis::{AgentRow, Summary};
-use maud::html;
+use maud::{Markup, html};
 
 use super::columns::{TableColumn, sortable_table};
 use super::markup::{Section, scrolling};
 use crate::agent_lines::{agent_cells, agreement, odd_texts};
 use crate::terminal_text::printable;
+
+/// Agents that are unusual; nothing if there are none.
+pub(super) fn agents_opening(summary: &Summary) -> Markup {
+    let agents = summary.agents.iter().flat_map(|agents| &agents.rows);
+    let odd: Vec<String> = agents
+        .flat_map(|row| {
+            odd_texts(row).into_iter().map(|text| format!("Agent {}: {text}", printable(&row.name)))
+        })
+        .collect();
+    html! {
+        @if !odd.is_empty() {
+            div.caveats.why { ul { @for text in odd.iter().take(ODD_SHOWN) { li { (text) } } } a href="#agents" { "All agents" } }
+        }
+    }
+}
+
+/// Maximum number of unusual agents on the first screen.
+const ODD_SHOWN: usize = 5;
 
 /// The section of agents; `None` for a run on one machine.
 pub(super) fn agents(summary: &Summary) -> Option<Section> {

@@ -4,6 +4,7 @@ use busyhour_analysis::{Caveat, ReportedCaveat, Summary, Times};
 use busyhour_sample::ArrivalCounts;
 use maud::{Markup, Render, html};
 
+use super::agents::agents_opening;
 use super::closed_load::Cycle;
 use super::explanation::explanation;
 use super::markup::{Section, capital, def, quantity};
@@ -64,6 +65,7 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
             (incidents(summary))
             @if let Some(found) = &summary.explanation { (explanation(found, summary.saturation.as_ref())) }
             (neighbours(summary))
+            (agents_opening(summary))
             (stacks_opening(summary))
             (server_log_opening(summary))
             (thresholds(summary))

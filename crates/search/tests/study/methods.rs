@@ -6,7 +6,7 @@ use busyhour_search::{
 };
 
 use crate::study::rivals::{Found, bisection, smooth_isotonic};
-use crate::study::systems::{Chance, FULL_SECONDS, System};
+use crate::study::systems::{Chance, System};
 
 /// The standard error of guesses, as logarithm.
 const GUESS_ERROR: f64 = 0.2;
@@ -50,18 +50,21 @@ impl Case<'_> {
 
     pub fn bisection(&mut self) -> Result {
         let (start, system, chance) = (self.start(), self.system, &mut self.chance);
-        of_rival(&bisection(start, &mut |load| (system.excess)(chance, load, FULL_SECONDS)))
+        of_rival(&bisection(start, &mut |load| (system.excess)(chance, load, system.full_seconds)), system)
     }
 
     pub fn isotonic(&mut self) -> Result {
         let (start, system, chance) = (self.start(), self.system, &mut self.chance);
-        of_rival(&smooth_isotonic(start, &mut |load| (system.excess)(chance, load, FULL_SECONDS)))
+        of_rival(
+            &smooth_isotonic(start, &mut |load| (system.excess)(chance, load, system.full_seconds)),
+            system,
+        )
     }
 
     /// The search without confirmation runs and trials from above, until a budget is spent.
     pub fn search_within(&mut self, budget_seconds: f64) -> Result {
         let settings = self.settings();
-        let precision = 0.001;
+        let precision = 0.05;
         of_report(&self.run(SearchSettings {
             budget_seconds,
             precision,
@@ -79,7 +82,8 @@ impl Case<'_> {
     }
 
     pub fn settings(&self) -> SearchSettings {
-        let length = TrialLength { full_seconds: FULL_SECONDS, shortest_seconds: 8.0, tested: None };
+        let full_seconds = self.system.full_seconds;
+        let length = TrialLength { full_seconds, shortest_seconds: full_seconds / 7.5, tested: None };
         let guess = self.guess.map(|load| LoadGuess { load, relative_error: GUESS_ERROR });
         let settings = SearchSettings::new(LoadKind::Rate, self.lowest, RANGE * self.lowest, length);
         SearchSettings { guess, ..settings }
@@ -94,14 +98,14 @@ impl Case<'_> {
             } else {
                 TrialOutcome::Failed { threshold: "p95".to_owned(), margin: Some(excess.exp_m1()) }
             };
-            search.report(trial.load, outcome).unwrap();
+            search.report_measured(trial.load, outcome, Some(excess.exp_m1())).unwrap();
         }
         search.result()
     }
 }
 
-fn of_rival(found: &Found) -> Result {
-    let seconds = f64::from(found.trials) * FULL_SECONDS;
+fn of_rival(found: &Found, system: &System) -> Result {
+    let seconds = f64::from(found.trials) * system.full_seconds;
     Result { half_pass: found.load, load: found.load, interval: None, seconds, trials: found.trials }
 }
 

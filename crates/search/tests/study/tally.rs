@@ -3,6 +3,9 @@
 use crate::study::methods::Result;
 use crate::study::systems::System;
 
+/// The wanted precision of the largest load.
+const PRECISION: f64 = 0.05;
+
 /// A missing or a very wrong load counts as this error.
 const ERROR_MAX: f64 = 1.0;
 
@@ -13,7 +16,7 @@ pub struct Tally {
     half_pass_errors: Vec<f64>,
     load_errors: Vec<f64>,
     too_high: u32,
-    above_half_pass: u32,
+    within: u32,
     without_load: u32,
     covered: u32,
     seconds: f64,
@@ -29,9 +32,9 @@ impl Tally {
         self.half_pass_errors.push(result.half_pass.map_or(ERROR_MAX, |load| error(load, system.half_pass)));
         match result.load {
             Some(load) => {
-                self.load_errors.push(error(load, system.answer));
-                self.too_high += u32::from(load > system.answer * (1.0 + 1e-9));
-                self.above_half_pass += u32::from(load > system.half_pass * (1.0 + 1e-9));
+                self.load_errors.push(load / system.answer - 1.0);
+                self.within += u32::from(error(load, system.answer) <= PRECISION);
+                self.too_high += u32::from(load > system.answer * (1.0 + PRECISION));
             }
             None => self.without_load += 1,
         }
@@ -69,9 +72,16 @@ impl Tally {
             self.seconds() / 60.0,
             f64::from(self.trials) / f64::from(self.searches),
             errors(&self.half_pass_errors),
-            errors(&self.load_errors),
+            if self.load_errors.is_empty() {
+                "–".to_owned()
+            } else {
+                let at = |share: f64| {
+                    format!("{:+.1}", 100.0 * quantile(&self.load_errors, share)).replace('-', "−")
+                };
+                format!("{} ({} to {})", at(0.5), at(0.025), at(0.975))
+            },
+            percent(self.share(self.within)),
             percent(self.too_high()),
-            percent(self.share(self.above_half_pass)),
             percent(self.share(self.without_load)),
         )
     }
