@@ -98,7 +98,7 @@ fn server(given: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
-/// What the user types next.
+/// The next commands of the user.
 fn instructions(files: &HubFiles, port: u16) -> Result<String, String> {
     let agent = Invitation::read(&files.agent().display().to_string()).map_err(|error| error.to_string())?;
     Ok(format!(

@@ -48,7 +48,7 @@ pub(crate) struct OnArgs {
     /// Time without a message from this program after which agents stop the run (default: 30s).
     #[arg(long, value_name = "TIME", requires = "on", hide_short_help = true)]
     agent_lease: Option<String>,
-    /// What happens when an agent is lost (default: continue).
+    /// Action when an agent is lost (default: continue).
     #[arg(long, value_name = "ACTION", requires = "on", hide_short_help = true)]
     on_agent_loss: Option<LossAction>,
 }
@@ -62,7 +62,7 @@ enum CsvChoice {
     Copy,
 }
 
-/// What happens when an agent is lost.
+/// The action when an agent is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LossAction {
     /// The other agents go on; the share of the lost agent is missing.

@@ -4,7 +4,7 @@ use rustix::process::Signal;
 
 use crate::processes::{Site, code, start_hub, wait_for};
 
-/// What an agent has sent before it is killed counts, and what is missing is named.
+/// Samples that an agent sent before it was killed count, and the missing share is named.
 #[test]
 fn the_seconds_of_a_killed_agent_count_and_the_rest_is_named() {
     let Some(mut site) = Site::start(2) else { return };

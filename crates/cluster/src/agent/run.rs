@@ -22,7 +22,7 @@ use crate::parts::{is_inside, part_message, reason_message};
 use crate::wire::encode;
 use crate::{seal, subjects};
 
-/// Interval at which the agent tells the controller that it is working.
+/// Interval at which the agent reports that it is working.
 const ALIVE: Duration = Duration::from_millis(500);
 
 /// Lease before the controller has set one.
@@ -49,8 +49,8 @@ struct RunState {
     is_preparing: bool,
     has_ended: bool,
     lease_s: u64,
-    /// When the controller was last heard of.
-    heard_ns: u64,
+    /// Time of the last message of the controller, by the clock of the process in ns.
+    last_message_ns: u64,
     /// Whether the lease has ended and the run is being stopped.
     is_abandoned: bool,
     is_released: bool,
@@ -70,7 +70,7 @@ pub(super) async fn work(site: RunSite, mut orders: Subscriber, mut all: Subscri
         is_preparing: false,
         has_ended: false,
         lease_s: FIRST_LEASE_S,
-        heard_ns: monotonic_ns(),
+        last_message_ns: monotonic_ns(),
         is_abandoned: false,
         is_released: false,
     };
@@ -79,7 +79,7 @@ pub(super) async fn work(site: RunSite, mut orders: Subscriber, mut all: Subscri
     while !state.is_released {
         tokio::select! {
             Some(message) = orders.next() => site.obey(&message, &mut state).await,
-            Some(_) = all.next() => state.heard_ns = monotonic_ns(),
+            Some(_) = all.next() => state.last_message_ns = monotonic_ns(),
             Some(event) = inbox.recv() => site.thread_event(event, &mut state),
             _ = tick.tick() => site.tick(&mut state).await,
             () = site.stop.requested(stops + 1) => {
@@ -114,7 +114,7 @@ impl RunSite {
                 return;
             }
         };
-        state.heard_ns = received_ns;
+        state.last_message_ns = received_ns;
         if let Order::Fetch { file, from } = &order {
             self.send_part(message, state.dir.join("record"), file, *from).await;
             return;
@@ -211,14 +211,14 @@ impl RunSite {
         }
     }
 
-    /// Tells the controller that the agent is working, and ends the run when the lease is over: load must not outlive its owner.
+    /// Reports that the agent is working, and ends the run when the lease has expired: load must not outlive its owner.
     async fn tick(&self, state: &mut RunState) {
         let counts = state.prepared.as_ref().map(|run| (run.users)()).unwrap_or_default();
         let users = AgentUsers { started: counts.started, finished: counts.finished, active: counts.active };
         if let Ok(bytes) = encode(&Report::Alive { users }) {
             let _ = self.client.publish(subjects::up(&self.run, &self.id), bytes.into()).await;
         }
-        let silent_s = monotonic_ns().saturating_sub(state.heard_ns) / 1_000_000_000;
+        let silent_s = monotonic_ns().saturating_sub(state.last_message_ns) / 1_000_000_000;
         if silent_s < state.lease_s {
             return;
         }

@@ -25,7 +25,7 @@ use crate::parts::{create_private_dir, file_fact};
 /// Maximum number of messages of a run that are passed on.
 const SAID_MAX: u32 = 200;
 
-/// What the thread tells the agent.
+/// An event of the thread.
 pub(super) enum ThreadEvent {
     /// The run is prepared.
     Prepared(PreparedRun),

@@ -23,7 +23,7 @@ impl AgentStop {
         self.0.changed.notify_waiters();
     }
 
-    /// Wakes everyone who waits, so that they check their conditions again.
+    /// Wakes all waiting tasks, so that they check their conditions again.
     pub(super) fn check_again(&self) {
         self.0.changed.notify_waiters();
     }

@@ -55,7 +55,7 @@ impl Collected {
     }
 }
 
-/// Replays the records that were fetched. What is missing is restored from the seconds that arrived during the run.
+/// Replays the records that were fetched. Missing samples are restored from the seconds that arrived during the run.
 fn replay_records(
     followed: &Followed,
     problems: &[Option<String>],
@@ -229,7 +229,7 @@ fn notes(members: &[Member], outcomes: &[AgentOutcome], followed: &Followed) -> 
             notes.push(PlanNote {
                 code: "agent-silent".into(),
                 message: format!(
-                    "nothing was heard of the agent {} from {:.1} to {:.1} s; its load went on unless it was paused",
+                    "no message of the agent {} arrived from {:.1} to {:.1} s; its load continued unless it was paused",
                     member.info.name,
                     loss.from_ns as f64 / 1e9,
                     to_ns as f64 / 1e9

@@ -50,7 +50,7 @@ const RETURN_NS: u64 = 5_000_000_000;
 /// Time in ns for agents to end after a forced end of the run.
 const FORCED_NS: u64 = 5_000_000_000;
 
-/// What is needed to follow a run.
+/// The parts that are needed to follow a run.
 pub(super) struct Follow<'f> {
     pub(super) orders: &'f Arc<Orders>,
     pub(super) settings: &'f ControllerSettings,
@@ -226,7 +226,7 @@ impl Follow<'_> {
         let now = self.now();
         let id = agent_of(&message.subject).unwrap_or_default();
         let Some(at) = course.members.iter().position(|member| member.info.id == id) else { return };
-        self.heard(course, at, now);
+        self.note_message(course, at, now);
         match decode::<Report>(&message.payload) {
             Ok(report) => self.report(course, at, report, now, &message.payload),
             Err(error) => (self.say)(&format!("warning: a report of the agent {id} cannot be read: {error}")),
@@ -234,9 +234,9 @@ impl Follow<'_> {
         acknowledge(&self.orders.client, message).await;
     }
 
-    fn heard(&self, course: &mut Course<'_>, at: usize, now: u64) {
+    fn note_message(&self, course: &mut Course<'_>, at: usize, now: u64) {
         let member = &mut course.members[at];
-        member.heard_ns = now;
+        member.last_message_ns = now;
         if member.is_lost() {
             if let Some(loss) = member.losses.last_mut() {
                 loss.to_ns = Some(now);
@@ -349,15 +349,15 @@ impl Follow<'_> {
     fn find_losses(&self, course: &mut Course<'_>, now: u64) {
         for at in 0..course.members.len() {
             let member = &mut course.members[at];
-            if member.is_over() || member.is_lost() || now.saturating_sub(member.heard_ns) < LOST_NS {
+            if member.is_over() || member.is_lost() || now.saturating_sub(member.last_message_ns) < LOST_NS {
                 continue;
             }
-            member.losses.push(Loss { from_ns: member.heard_ns, to_ns: None });
+            member.losses.push(Loss { from_ns: member.last_message_ns, to_ns: None });
             course.merger.set_lost(at, true);
             (self.say)(&format!(
                 "warning: the agent {} is lost since {:.1} s: its share {} of the load, about {:.0} requests/s, is missing",
                 member.info.name,
-                member.heard_ns as f64 / 1e9,
+                member.last_message_ns as f64 / 1e9,
                 member.share,
                 member.rate
             ));

@@ -20,8 +20,8 @@ pub(super) struct Member {
     /// The longest time that an exchange of messages took, in ns.
     pub(super) round_trip_ns: u64,
     pub(super) users: AgentUsers,
-    /// When the agent was last heard of, in ns of the run.
-    pub(super) heard_ns: u64,
+    /// Time of the last message of the agent, in ns of the run.
+    pub(super) last_message_ns: u64,
     pub(super) losses: Vec<Loss>,
     /// Number of requests in the last second that it sent.
     pub(super) rate: f64,
@@ -45,7 +45,7 @@ impl Member {
             start_offset_ns: 0,
             round_trip_ns: 0,
             users: AgentUsers::default(),
-            heard_ns: 0,
+            last_message_ns: 0,
             losses: Vec::new(),
             rate: 0.0,
             is_set_up: false,
@@ -61,7 +61,7 @@ impl Member {
         self.info.cores.clamp(1, 1_024) as usize
     }
 
-    /// Whether nothing is heard of the agent at present.
+    /// Whether messages of the agent are missing at present.
     pub(super) fn is_lost(&self) -> bool {
         self.losses.last().is_some_and(|loss| loss.to_ns.is_none())
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock_table::ClockTable;
 use crate::invitation::Invitation;
 
-/// What happens when an agent is lost during a run.
+/// The action when an agent is lost during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnAgentLoss {
@@ -43,7 +43,7 @@ pub struct ControllerSettings {
     pub wait: Duration,
     /// Which agents get the rows of CSV files.
     pub csv_rows: CsvRows,
-    /// What happens when an agent is lost.
+    /// The action when an agent is lost.
     pub on_loss: OnAgentLoss,
     /// Time without a message from the controller after which agents stop the run.
     pub lease: Duration,
@@ -72,7 +72,7 @@ pub struct AgentOutcome {
     pub problem: String,
 }
 
-/// A time in which nothing was heard of an agent.
+/// A time in which no message of an agent arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
     /// The last sign of life, in ns of the run.
