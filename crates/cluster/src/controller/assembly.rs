@@ -279,7 +279,10 @@ async fn wait_until_ready(
             _ => {}
         }
         let now = clock.now().0;
-        members.iter_mut().filter(|member| member.info.id == id).for_each(|member| member.last_message_ns = now);
+        members
+            .iter_mut()
+            .filter(|member| member.info.id == id)
+            .for_each(|member| member.last_message_ns = now);
     }
     let now = clock.now().0;
     members.iter_mut().for_each(|member| member.last_message_ns = now);
