@@ -3,6 +3,7 @@
 //! Two users exist. Controllers give orders and read reports; agents read orders and send reports. Neither can do what the other
 //! does: the permissions of the server name the subjects of each.
 
+mod end_with_parent;
 mod files;
 mod process;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use super::end_with_parent::end_with_parent;
 use super::files::{HubFiles, HubSettings, create_hub_files, set_address};
 use crate::error::ClusterError;
 
@@ -34,7 +35,7 @@ pub fn find_server(path: &std::ffi::OsStr) -> Option<PathBuf> {
 }
 
 impl Hub {
-    /// Creates the files of a hub unless they exist, and starts the server.
+    /// Creates the files of a hub unless they exist, and starts the server. On Linux, the server ends with the calling thread.
     ///
     /// # Errors
     /// A file cannot be written, or the server does not start.
@@ -47,6 +48,7 @@ impl Hub {
         let mut command = Command::new(&server);
         command.args(["-c", "nats.conf"]).current_dir(&files.dir);
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
+        end_with_parent(&mut command);
         let process = command.spawn().map_err(ClusterError::file(&server))?;
         let mut hub = Hub { server: process, files, port: 0 };
         hub.port = hub.wait_for_port()?;
