@@ -9,6 +9,12 @@ use clap::{Args, Subcommand, ValueEnum};
 pub(super) const HUB_DIR: &str = "busyhour-hub";
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    busyhour cluster hub\n  \
+    busyhour cluster agent --join busyhour-hub/agent.json\n  \
+    busyhour cluster list\n  \
+    busyhour run plan.jmx --on busyhour-hub/controller.json\n\n\
+    docs/cluster.md describes what is divided, clocks, faults and security.")]
 pub(crate) struct ClusterArgs {
     #[command(subcommand)]
     pub(super) verb: ClusterVerb,
@@ -36,14 +42,24 @@ pub(super) enum ClusterVerb {
     It prints the command for agents and the option for runs. Their invitations contain secret keys.")]
 pub(crate) struct HubArgs {
     #[command(flatten)]
-    pub(super) files: InitArgs,
+    pub(super) files: HubFilesArgs,
     /// Path of the NATS server (default: nats-server in the PATH).
     #[arg(long, value_name = "FILE")]
     pub(super) server: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    busyhour cluster init --listen 0.0.0.0 --host load1.example\n  \
+    busyhour cluster init --dir shop-hub --host shop-hub")]
 pub(crate) struct InitArgs {
+    #[command(flatten)]
+    pub(super) files: HubFilesArgs,
+}
+
+/// The options that determine the files of a hub.
+#[derive(Debug, Args)]
+pub(crate) struct HubFilesArgs {
     /// Directory for certificates, keys and invitations.
     #[arg(long, value_name = "DIR", default_value = HUB_DIR)]
     pub(super) dir: PathBuf,
@@ -61,7 +77,8 @@ pub(crate) struct InitArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     busyhour cluster agent --join busyhour-hub/agent.json\n  \
-    busyhour cluster agent --join agent.json --label zone=eu --allow-host '*.test.example'\n\n\
+    busyhour cluster agent --join agent.json --label zone=eu\n  \
+    busyhour cluster agent --join agent.json --allow-host '*.test.example'\n\n\
     The agent works for one run after the other until it is stopped. Ctrl-C ends it; during a run, the run is stopped first.")]
 pub(crate) struct AgentArgs {
     /// Invitation of the hub: a file, a line that starts with bh1_, or the address of a server without authentication.
@@ -104,13 +121,15 @@ pub(crate) struct ListArgs {
 const NATS_IMAGE: &str = "nats:2.15-alpine";
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    busyhour cluster init --dir shop-hub --host shop-hub\n  \
-    busyhour cluster manifests shop.jmx --hub-dir shop-hub --image IMAGE --agents 8 > a.yaml\n  \
-    kubectl apply --server-side -f a.yaml\n  \
-    busyhour cluster manifests a.jmx --image IMAGE --agents 8 --helm chart -- -J users=1000\n\n\
-    The hub is created with the name of its Service in the cluster (--host shop-hub).\n\
-    The output contains the keys of the hub and the plan.")]
+#[command(
+    override_usage = "busyhour cluster manifests [OPTIONS] <PLAN> [-- <OPTIONS>...]",
+    after_help = "Examples:\n  \
+    busyhour cluster init --dir busyhour-hub --host shop-hub\n  \
+    busyhour cluster manifests a.jmx --image IMAGE --agents 8 > a.yaml\n  \
+    busyhour cluster manifests a.jmx --image IMAGE --agents 8 --helm chart\n\n\
+    Then: kubectl apply --server-side -f a.yaml. The hub is created with the name of its Service in the cluster (--host shop-hub). \
+    The output contains the keys of the hub and the plan."
+)]
 pub(crate) struct ManifestsArgs {
     /// Plan (.jmx). Files that it mentions are added, if they are below its directory.
     #[arg(value_name = "PLAN")]

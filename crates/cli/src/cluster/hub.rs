@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use busyhour_cluster::{Hub, HubFiles, HubSettings, Invitation, create_hub_files, find_server};
 
-use super::args::{HubArgs, InitArgs};
+use super::args::{HubArgs, HubFilesArgs, InitArgs};
 use super::failure::failure;
 use crate::exit::{Exit, complain, hinted, print, say};
 use crate::stop_signals::Signals;
@@ -63,7 +63,7 @@ fn wait(mut hub: Hub) -> std::io::Result<Exit> {
 
 /// Runs `busyhour cluster init`.
 pub(super) fn init(args: &InitArgs) -> Exit {
-    let files = match create_hub_files(&settings(args)) {
+    let files = match create_hub_files(&settings(&args.files)) {
         Ok(files) => files,
         Err(error) => {
             let (exit, message) = failure(&error);
@@ -78,7 +78,7 @@ pub(super) fn init(args: &InitArgs) -> Exit {
     Exit::Completed
 }
 
-fn settings(args: &InitArgs) -> HubSettings {
+fn settings(args: &HubFilesArgs) -> HubSettings {
     let mut hosts = args.hosts.clone();
     if hosts.is_empty() && !args.listen.is_unspecified() {
         hosts.push(args.listen.to_string());

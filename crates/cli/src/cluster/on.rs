@@ -31,7 +31,7 @@ pub(crate) struct OnArgs {
     ///
     /// A file (busyhour-hub/controller.json), a line that starts with bh1_, or the address of a NATS server without
     /// authentication (nats://host:4222).
-    #[arg(long, value_name = "HUB")]
+    #[arg(long, value_name = "HUB", hide_short_help = true)]
     on: Option<String>,
     /// Number of agents (default: all that are free).
     #[arg(long, value_name = "N", requires = "on", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..))]

@@ -202,6 +202,11 @@ fn help_fits_into_80_columns_and_examples_can_be_copied() {
         "lab neighbour memory",
         "lab neighbour disk",
         "lab neighbour network",
+        "cluster hub",
+        "cluster init",
+        "cluster agent",
+        "cluster list",
+        "cluster manifests",
     ];
     verbs.extend(nested.map(str::to_owned));
     assert!(verbs.len() > 10, "{verbs:?}");

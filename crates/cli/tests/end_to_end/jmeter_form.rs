@@ -119,8 +119,8 @@ fn dashboards_are_written_for_a_run_and_for_a_file() {
 fn unsupported_flags_are_refused_with_a_reason() {
     let bench = Bench::new("/");
     for (more, printed) in [
-        ("-r", "remote servers are not supported"),
-        ("-R host1,host2", "remote servers are not supported"),
+        ("-r", "agents take the place of JMeter's servers"),
+        ("-R host1,host2", "--on busyhour-hub/controller.json"),
         ("-E https", "proxy"),
         ("--nonsense", "--nonsense"),
         ("-Z", "-Z"),
@@ -133,9 +133,12 @@ fn unsupported_flags_are_refused_with_a_reason() {
     ] {
         bench.run(more).expect(2).reports(&[printed]);
     }
-    for (line, printed) in
-        [("-t plan.jmx", "-n"), ("-n", "-t"), ("-s", "remote server"), ("-n -t missing.jmx", "missing.jmx")]
-    {
+    for (line, printed) in [
+        ("-t plan.jmx", "-n"),
+        ("-n", "-t"),
+        ("-s", "busyhour cluster agent"),
+        ("-n -t missing.jmx", "missing.jmx"),
+    ] {
         let ended = bench.room.run_line(line);
         assert!(matches!(ended.status.code(), Some(2 | 3)), "{}", ended.all());
         ended.reports(&[printed]);

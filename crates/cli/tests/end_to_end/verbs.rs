@@ -264,6 +264,7 @@ fn the_short_help_of_run_fits_on_a_screen() {
         "Thresholds:",
         "Request to a URL:",
         "Observation and control:",
+        "Several machines:",
         "Examples:",
         "Exit codes:",
     ] {
