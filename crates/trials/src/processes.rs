@@ -106,6 +106,10 @@ mod tests {
             command.stdout(std::process::Stdio::null()).spawn().unwrap()
         };
         let (mut own, mut other) = (start(&experiment_mark(dir.path())), start("/another"));
+        // The environment of a process is readable a moment after the process has started.
+        while std::fs::read(format!("/proc/{}/environ", own.id())).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
         // Waiting closes the input of the process, which would end it.
         let input = own.stdin.take();
         let waiting = std::thread::spawn(move || own.wait().unwrap());
