@@ -13,7 +13,7 @@
 //! All agents use the clock of the run on the controller's machine. The difference between the clocks is estimated before,
 //! during and after the run, and the times in the records are corrected.
 //!
-//! A [`Hub`] is a NATS server with certificates and users of its own. The server is always the real `nats-server`.
+//! A [`Hub`] is a NATS server with its own certificates and users. The server is always the real `nats-server`.
 
 mod agent;
 mod clock_table;

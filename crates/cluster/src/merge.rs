@@ -7,6 +7,9 @@ use busyhour_sample::Snapshot;
 /// Time in ns that a second waits for missing agents, from its first arrival.
 pub(crate) const PATIENCE_NS: u64 = 3_000_000_000;
 
+/// Time in s by which a second may be ahead of the controller's clock.
+const FUTURE_S: u64 = 60;
+
 /// Number of closed seconds for which repetitions are recognized.
 const REMEMBERED: u64 = 3_600;
 
@@ -52,8 +55,17 @@ impl SecondMerger {
         SecondMerger { agents, ..SecondMerger::default() }
     }
 
-    /// Adds a second of an agent, which arrived at `now_ns`.
-    pub(crate) fn add(&mut self, agent: usize, snapshot: Snapshot, now_ns: u64) {
+    /// Adds a second of an agent, which arrived at `now_ns`. Returns false if the second is in the future: it is then ignored, because
+    /// no clock differs that much.
+    pub(crate) fn add(&mut self, agent: usize, snapshot: Snapshot, now_ns: u64) -> bool {
+        let is_future = snapshot.second > now_ns / 1_000_000_000 + FUTURE_S;
+        if !is_future {
+            self.add_past(agent, snapshot, now_ns);
+        }
+        !is_future
+    }
+
+    fn add_past(&mut self, agent: usize, snapshot: Snapshot, now_ns: u64) {
         let Some(seconds) = self.agents.get_mut(agent) else { return };
         let second = snapshot.second;
         if second.saturating_add(REMEMBERED) < self.next {
@@ -252,8 +264,17 @@ mod tests {
         assert_eq!((closed[0].second, samples(&closed[0])), (1, 2));
     }
 
+    #[test]
+    fn seconds_in_the_future_are_ignored() {
+        let mut merger = SecondMerger::new(1);
+        assert!(!merger.add(0, second(u64::MAX, &[1]), 0));
+        assert!(!merger.add(0, second(FUTURE_S + 1, &[1]), 999_999_999));
+        assert!(merger.add(0, second(FUTURE_S, &[1]), 0));
+        assert_eq!(merger.close_all().len(), 1);
+    }
+
     proptest! {
-        /// Whatever is repeated, late or reordered: each sample is counted once, and seconds are in order.
+        /// With repeated, late and reordered seconds, each sample is counted once, and seconds are in order.
         #[test]
         fn every_sample_is_counted_once(
             agents in 1_usize..5,

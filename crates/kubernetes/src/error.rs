@@ -9,7 +9,7 @@ pub enum ManifestError {
          ending with a letter or digit"
     )]
     Name {
-        /// What is named.
+        /// The kind of object that has the name.
         what: &'static str,
         /// The name.
         name: String,
@@ -24,7 +24,7 @@ pub enum ManifestError {
     /// A quantity is not valid.
     #[error("{what} {text:?} is not a quantity; write for example {example}")]
     Quantity {
-        /// What has the quantity.
+        /// The option or setting with the quantity.
         what: &'static str,
         /// The text.
         text: String,

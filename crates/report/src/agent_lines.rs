@@ -18,7 +18,7 @@ pub(crate) fn agent_lines(summary: &Summary, look: Look) -> Vec<String> {
     if lines.is_empty() { marked(quality(agents), &agreement(agents), look) } else { lines }
 }
 
-/// What is unusual about an agent.
+/// The unusual facts about an agent.
 pub(crate) fn odd_texts(row: &AgentRow) -> Vec<String> {
     let problem = (!row.problem.is_empty()).then(|| printable(&row.problem));
     row.differs.iter().cloned().chain(problem).collect()

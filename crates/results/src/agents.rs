@@ -70,7 +70,7 @@ fn record_dir(dir: &Path, agent: &ClusterAgent) -> Option<RunDir> {
     is_inside.then(|| RunDir::open(dir.join(record)))
 }
 
-/// The summary that the agent made of its own part.
+/// The agent's summary of its part of the run.
 fn agent_summary(dir: &Path, agent: &ClusterAgent) -> Option<Summary> {
     let text = read_limited(&record_dir(dir, agent)?.summary_path())?;
     Summary::from_json(&text).ok()

@@ -167,7 +167,7 @@ fn schedule_start(followed: &Followed, groups: &[u32]) -> Option<Nanos> {
 fn lost_load(member: &Member, outcome: &AgentOutcome) -> Option<String> {
     let (name, share) = (&member.info.name, &member.share);
     if member.end.is_some() {
-        // An agent that was lost and returned has generated its load, and its record shows stalls of its own.
+        // An agent that was lost and returned has generated its load, and its record shows the stalls of its machine.
         return None;
     }
     let since = member.losses.last().map_or(0, |loss| loss.from_ns) as f64 / 1e9;
@@ -190,7 +190,7 @@ fn generator_facts(members: &[Member]) -> GeneratorFacts {
             ns.saturating_add_signed(-correction)
         };
         all.stalls.extend(facts.stalls.iter().map(|stall| Stall {
-            // A stall of a whole process concerns the cores of one agent only; its first core stands for them.
+            // A stall of a whole process is attributed to the first core of the agent, because other agents were not stalled.
             core: Some(first.saturating_add(stall.core.unwrap_or(0))),
             at_ns: at(stall.at_ns),
             ..*stall

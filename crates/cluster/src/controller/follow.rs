@@ -259,10 +259,11 @@ impl Follow<'_> {
             Report::MainDone => member.is_main_done = true,
             Report::Second { snapshot } => {
                 member.rate = snapshot.total().samples as f64;
-                if let Err(error) = course.seconds.add(at, payload) {
+                if !course.merger.add(at, *snapshot, now) {
+                    (self.say)(&format!("warning: {}: a second of the future was ignored", member.info.name));
+                } else if let Err(error) = course.seconds.add(at, payload) {
                     (self.say)(&format!("warning: the seconds of an agent cannot be stored: {error}"));
                 }
-                course.merger.add(at, *snapshot, now);
             }
             Report::Said { text } => (self.say)(&format!("{}: {text}", member.info.name)),
             Report::Ended(end) => {
