@@ -43,6 +43,21 @@ struct Offset {
     bound_ns: i64,
 }
 
+/// The largest error of the time between two arrivals of different agents in ns: the two largest errors of their clocks together.
+/// 0 for a run on one machine.
+pub(crate) fn clock_bound_ns(dir: &Path) -> u64 {
+    let file = read_limited(&dir.join(FILE)).and_then(|text| serde_json::from_str::<ClusterFile>(&text).ok());
+    let agents = file.filter(|file| file.version == VERSION).map(|file| file.agents).unwrap_or_default();
+    if agents.len() < 2 {
+        return 0;
+    }
+    let bound =
+        |agent: &ClusterAgent| agent.clock.offsets.iter().map(|offset| offset.bound_ns).max().unwrap_or(0);
+    let mut bounds: Vec<i64> = agents.iter().map(bound).collect();
+    bounds.sort_unstable_by(|a, b| b.cmp(a));
+    bounds.iter().take(2).filter_map(|bound| u64::try_from(*bound).ok()).sum()
+}
+
 /// Adds the agents to the summary of a run on several machines.
 pub(crate) fn add_agents(dir: &Path, summary: &mut Summary) {
     let Some(file) =

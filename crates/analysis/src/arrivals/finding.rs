@@ -97,6 +97,7 @@ impl Basis<'_> {
             .measures
             .iter()
             .filter(|measure| measure.decides || measure.decision == Decision::Outside)
+            .filter(|measure| !self.observed.is_blurred(&measure.quantity))
             .fold(Decision::Inside, |all, measure| all.and(measure.decision));
         match decision {
             Decision::Inside if self.observed.is_too_coarse() => Decision::Inconclusive,
