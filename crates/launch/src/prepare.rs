@@ -25,6 +25,7 @@ use busyhour_sample::ApdexLimits;
 use crate::control::RunControl;
 use crate::error::LaunchError;
 use crate::event::RunEvent;
+use crate::exports::ExportSettings;
 use crate::files::check_results_file;
 use crate::forecast;
 use crate::log_file::LogFile;
@@ -218,6 +219,28 @@ impl Prepared {
         self.properties.resolved()
     }
 
+    /// The request without secrets, for a process that takes the run over: its properties are those of
+    /// [`resolved_properties`](Self::resolved_properties), and the plan's text, exports and credentials are missing.
+    #[must_use]
+    pub fn storable_request(&self) -> RunRequest {
+        let request = &self.request;
+        let mut properties = self.resolved_properties();
+        for (name, value) in properties.jmeter.iter_mut().chain(&mut properties.system) {
+            *value = stored_value(request, name, value);
+        }
+        RunRequest {
+            properties,
+            plan: PathBuf::from(stored_plan_name(request)),
+            plan_text: None,
+            seed: Some(self.info.seed),
+            dir: Some(self.dir.path().to_owned()),
+            exports: ExportSettings::default(),
+            proxy: None,
+            command_line: stored_command_line(request),
+            ..request.clone()
+        }
+    }
+
     /// The request for the run.
     #[must_use]
     pub fn request(&self) -> &RunRequest {
@@ -270,6 +293,7 @@ fn prepare(launch: Launch) -> Result<Prepared, LaunchError> {
     let rate_timers = compiled.rate_timers().map(str::to_owned).collect();
     let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
     started.shared.set_share(request.share.clone());
+    multiply_users(&started, request.user_factor.unwrap_or(1))?;
     if request.spin {
         started.shared.spin_ns.store(SPIN_NS, Relaxed);
     }
@@ -324,6 +348,21 @@ fn prepare(launch: Launch) -> Result<Prepared, LaunchError> {
         unread,
         series: LatestSeries::default(),
     })
+}
+
+/// Multiplies the users of the plan's main thread groups.
+fn multiply_users(started: &Started, factor: u32) -> Result<(), LaunchError> {
+    let program = &started.program;
+    let is_scheduled =
+        !program.open.is_empty() || program.groups.iter().any(|group| group.population.is_some());
+    match factor {
+        1 => Ok(()),
+        _ if is_scheduled => Err(LaunchError::ScheduledUsers),
+        _ => {
+            started.shared.multiply_users(factor);
+            Ok(())
+        }
+    }
 }
 
 fn run_info(

@@ -298,6 +298,8 @@ pub struct RunShared {
     pub queues: Queues,
     /// The share of the load that this run generates; unset: the whole.
     share: OnceLock<LoadShare>,
+    /// By what the users of divided groups are multiplied; unset: 1.
+    user_factor: OnceLock<u32>,
     /// Decides when phases start; unset: each phase starts when the previous one has ended.
     gate: OnceLock<Arc<dyn PhaseGate>>,
     /// Number of users that each group starts, where it is known.
@@ -347,6 +349,7 @@ impl RunShared {
         Self {
             planned,
             share: OnceLock::new(),
+            user_factor: OnceLock::new(),
             gate: OnceLock::new(),
             control: LoadChanges::default(),
             locks: Locks::default(),
@@ -379,6 +382,19 @@ impl RunShared {
     /// Restricts the run to a share of the load. It must be called before users start; only the first call has an effect.
     pub fn set_share(&self, share: LoadShare) {
         let _ = self.share.set(share);
+    }
+
+    /// Multiplies the users of the main thread groups. It must be called before users start; only the first call has an effect.
+    pub fn multiply_users(&self, factor: u32) {
+        let _ = self.user_factor.set(factor);
+    }
+
+    /// By what the users of a group are multiplied.
+    pub fn user_factor(&self, group: u32) -> u32 {
+        match self.groups.get(group as usize) {
+            Some(group) if !group.is_divided => 1,
+            Some(_) | None => self.user_factor.get().copied().unwrap_or(1),
+        }
     }
 
     /// Lets a gate decide when phases start. It must be called before the run starts; only the first call has an effect.
