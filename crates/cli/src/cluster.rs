@@ -2,6 +2,7 @@
 
 mod agent;
 mod args;
+mod attach;
 mod failure;
 mod hub;
 mod labels;
@@ -22,6 +23,7 @@ pub(crate) fn main(args: &ClusterArgs) -> Exit {
         ClusterVerb::Init(args) => hub::init(args),
         ClusterVerb::Agent(args) => agent::main(args),
         ClusterVerb::List(args) => list::main(args),
+        ClusterVerb::Attach(args) => attach::main(args),
         ClusterVerb::Manifests(args) => manifests::main(args),
     }
 }

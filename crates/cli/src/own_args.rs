@@ -99,6 +99,7 @@ impl OwnArgs {
             Some("none") => None,
             Some(text) => Some(deadline(text)?),
         };
+        run.user_factor = self.on.user_factor();
         command.agents = self.on.settings()?;
         self.load.apply(url, command)
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use busyhour_launch::{Command, RunRequest};
+use busyhour_program::clock::{monotonic_ns, wall_ns};
 use busyhour_record::RunOutcome;
 use busyhour_sample::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,15 @@ pub(crate) enum AgentAnswer {
 pub(crate) struct ClockReading {
     pub(crate) received_ns: u64,
     pub(crate) sent_ns: u64,
+    /// The time of day when the answer was sent, in ns since 1970.
+    pub(crate) wall_ns: u64,
+}
+
+impl ClockReading {
+    /// The reading for a request that was received at `received_ns`.
+    pub(crate) fn since(received_ns: u64) -> ClockReading {
+        ClockReading { received_ns, sent_ns: monotonic_ns(), wall_ns: wall_ns() }
+    }
 }
 
 /// A file that a run needs, or that an agent has recorded.
@@ -126,7 +136,11 @@ pub(crate) enum Order {
     Change {
         /// The change.
         change: LoadOrder,
+        /// When, by the clock of the run in ns; `None` for now.
+        at_ns: Option<u64>,
     },
+    /// Repeat all reports apart from seconds, because another controller follows the run now.
+    Repeat,
     /// Keep working; the controller is alive.
     Alive,
     /// Read the clock.
@@ -167,6 +181,14 @@ pub(crate) enum LoadOrder {
 }
 
 impl LoadOrder {
+    /// Whether the order applies at once. Other orders apply to all agents at the same time.
+    pub(crate) fn is_urgent(self) -> bool {
+        match self {
+            LoadOrder::Stop | LoadOrder::StopNow | LoadOrder::Abandon => true,
+            LoadOrder::Pause | LoadOrder::Resume | LoadOrder::Rate { .. } => false,
+        }
+    }
+
     pub(crate) fn command(self) -> Command {
         match self {
             LoadOrder::Pause => Command::Pause,
@@ -247,6 +269,8 @@ pub(crate) struct EndReport {
     pub(crate) failure: Option<String>,
     /// Whether some results could not be written.
     pub(crate) is_incomplete: bool,
+    /// The directory with the record on the agent.
+    pub(crate) dir: String,
     /// Notes about the run, as code, message and hint.
     pub(crate) notes: Vec<busyhour_record::PlanNote>,
     /// The files of the run directory.

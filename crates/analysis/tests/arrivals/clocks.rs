@@ -27,7 +27,9 @@ fn a_verdict_that_is_finer_than_the_clocks_is_refused() {
     let found = judged(&poisson(4_000.0, 60_000, 1), 500_000, RequestedProcess::Poisson);
     assert_eq!((found.decision, found.finding), (Decision::Inconclusive, Finding::StampsTooCoarse));
     assert!(
-        found.line.ends_with("the clocks of the agents agree within 500 µs, which is too coarse for this rate"),
+        found
+            .line
+            .ends_with("the clocks of the agents agree within 500 µs, which is too coarse for this rate"),
         "{}",
         found.line
     );

@@ -1,10 +1,14 @@
 //! Runs on agents: the options of `busyhour run`, and the start of such a run.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use busyhour_cluster::{Controller, ControllerSettings, CsvRows, Invitation, OnAgentLoss};
+use busyhour_cluster::{
+    AbandonedRun, ClusterError, Controller, ControllerSettings, CsvRows, Invitation, OnAgentLoss,
+};
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{Prepared, RunEvent, RunHandle, RunObserver as _};
+use busyhour_program::clock::Clock;
 use clap::{Args, ValueEnum};
 
 use super::failure::failure;
@@ -36,6 +40,21 @@ pub(crate) struct OnArgs {
     /// Number of agents (default: all that are free).
     #[arg(long, value_name = "N", requires = "on", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..))]
     agents: Option<u32>,
+    /// Give every agent all users of the plan, as JMeter does, instead of dividing them.
+    #[arg(long, requires = "agents", hide_short_help = true)]
+    users_per_agent: bool,
+    /// How the load is divided: equal, or cores for shares in proportion to the agents' cores (default: equal).
+    #[arg(
+        long,
+        value_name = "HOW",
+        requires = "on",
+        conflicts_with = "users_per_agent",
+        hide_short_help = true
+    )]
+    shares: Option<ShareChoice>,
+    /// Leave the records on the agents; the results come from the seconds that they send.
+    #[arg(long, requires = "on", hide_short_help = true)]
+    leave_records: bool,
     /// Use only agents with this label; may be given several times.
     #[arg(long = "where", value_name = "NAME=VALUE", requires = "on", hide_short_help = true)]
     labels: Vec<String>,
@@ -51,6 +70,15 @@ pub(crate) struct OnArgs {
     /// Action when an agent is lost (default: continue).
     #[arg(long, value_name = "ACTION", requires = "on", hide_short_help = true)]
     on_agent_loss: Option<LossAction>,
+}
+
+/// How the load is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ShareChoice {
+    /// All shares have the same size.
+    Equal,
+    /// In proportion to the cores of the agents.
+    Cores,
 }
 
 /// Which agents get the rows of CSV files.
@@ -73,7 +101,13 @@ enum LossAction {
 
 /// The agents of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct AgentsOfRun(ControllerSettings);
+pub(crate) struct AgentsOfRun {
+    settings: ControllerSettings,
+    /// The run that is taken over; `None` for a new run.
+    abandoned: Option<Arc<Mutex<Option<AbandonedRun>>>>,
+    /// The clock of that run.
+    clock: Option<Clock>,
+}
 
 impl OnArgs {
     /// The settings; `None` if the run is not on agents.
@@ -91,7 +125,7 @@ impl OnArgs {
         if lease < LEASE_MIN {
             return Err("--agent-lease: at least 2s".into());
         }
-        Ok(Some(AgentsOfRun(ControllerSettings {
+        let settings = ControllerSettings {
             invitation,
             agents: self.agents.map(|agents| agents as usize),
             labels: labels(&self.labels).map_err(|error| format!("--where: {error}"))?,
@@ -106,11 +140,47 @@ impl OnArgs {
                 Some(LossAction::Continue) | None => OnAgentLoss::Continue,
             },
             lease,
-        })))
+            leaves_records: self.leave_records,
+            weighs_cores: self.shares == Some(ShareChoice::Cores),
+        };
+        Ok(Some(AgentsOfRun { settings, abandoned: None, clock: None }))
+    }
+
+    /// By what the users of the plan are multiplied.
+    pub(crate) fn user_factor(&self) -> Option<u32> {
+        self.agents.filter(|_| self.users_per_agent)
     }
 }
 
 impl AgentsOfRun {
+    /// The agents of a run that is taken over.
+    pub(super) fn attach(run: AbandonedRun, invitation: Invitation) -> AgentsOfRun {
+        AgentsOfRun {
+            settings: run.settings(invitation),
+            clock: Some(run.clock().clone()),
+            abandoned: Some(Arc::new(Mutex::new(Some(run)))),
+        }
+    }
+
+    /// The clock of a run that is taken over; `None` for a new run.
+    pub(crate) fn clock(&self) -> Option<&Clock> {
+        self.clock.as_ref()
+    }
+
+    /// Assembles the agents of a new run, or finds those of a run that is taken over.
+    fn controller(
+        &self,
+        prepared: &Prepared,
+        say: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Controller, ClusterError> {
+        let abandoned = self.abandoned.as_ref();
+        let taken = abandoned.and_then(|run| run.lock().unwrap_or_else(PoisonError::into_inner).take());
+        match taken {
+            Some(run) => Controller::attach(prepared, run, self.settings.clone(), say),
+            None => Controller::assemble(prepared, self.settings.clone(), say),
+        }
+    }
+
     /// Assembles the agents and starts the run on them.
     pub(crate) fn start(
         &self,
@@ -125,8 +195,7 @@ impl AgentsOfRun {
             };
             shown.clone().event(&event);
         };
-        let controller =
-            Controller::assemble(&prepared, self.0.clone(), say).map_err(|error| failure(&error))?;
+        let controller = self.controller(&prepared, say).map_err(|error| failure(&error))?;
         for (name, share) in controller.shares() {
             events.clone().event(&RunEvent::Notice(format!("the agent {name} generates the share {share}")));
         }

@@ -103,6 +103,49 @@ fn agents_stop_without_their_controller_and_keep_the_record() {
     assert_eq!(code(&mut run), 0, "{}", run.err());
 }
 
+/// Another process takes over a run whose controller was killed, without losing anything.
+#[test]
+fn another_controller_takes_over() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[
+        &url,
+        "--rate",
+        "100/s",
+        "--for",
+        "12s",
+        "--threshold",
+        "errors < 50%",
+        "-J",
+        "password=s3cret",
+    ]);
+    run.says("2 agents start together");
+    wait_for("seconds", || {
+        let files = std::fs::read_dir(site.dir().join("run/agents")).into_iter().flatten().flatten();
+        (files.filter_map(|file| file.metadata().ok()).any(|facts| facts.len() > 2_000)).then_some(())
+    });
+    let attach = ["cluster", "attach", "run", "--on", "hub/controller.json"];
+    let mut second = site.process("second", &attach);
+    assert_eq!(code(&mut second), 3, "{}", second.err());
+    assert!(second.err().contains("another process controls this run"), "{}", second.err());
+    run.child.kill().unwrap();
+    run.ends();
+    let stored = std::fs::read_to_string(site.dir().join("run/attach.json")).unwrap();
+    assert!(stored.contains("password") && !stored.contains("s3cret"));
+    let mut attached = site.process("attached", &attach);
+    attached.says("2 of 2 agents still work for the run");
+    assert_eq!(code(&mut attached), 0, "{}", attached.err());
+    let summary = site.json("run/summary.json");
+    assert_eq!(summary["total"]["samples"].as_u64(), Some(site.server.take_requests().len() as u64));
+    assert_eq!(summary["thresholds"][0]["passed"], true);
+    assert_eq!(summary["arrivals"][0]["drops"], 0);
+    assert!(site.dir().join("run/report.html").is_file());
+    assert!(!site.dir().join("run/attach.json").exists());
+    let mut again = site.process("again", &attach);
+    assert_eq!(code(&mut again), 3);
+    assert!(again.err().contains("there is no run with agents that has not ended"), "{}", again.err());
+}
+
 #[test]
 fn a_second_interrupt_ends_the_run_at_once_on_all_agents() {
     let Some(site) = Site::start(2) else { return };

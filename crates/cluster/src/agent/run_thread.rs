@@ -5,6 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use busyhour_diagnostic::io_hints::chain;
+use busyhour_launch::allows;
 use busyhour_launch::{
     FinishedRun, Launch, Prepared, RunControl, RunEvent, RunObserver, RunRequest, RunUserCounts,
 };
@@ -14,7 +15,6 @@ use busyhour_record::RunDir;
 use busyhour_sample::Snapshot;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::allowed::allows;
 use super::gate::Gate;
 use super::plan_files;
 use super::reports::ReportQueue;
@@ -132,6 +132,7 @@ fn end_report(run: FinishedRun) -> EndReport {
     let mut report = EndReport {
         failure: run.failure,
         is_incomplete: run.is_incomplete,
+        dir: run.dir.path().display().to_string(),
         notes: run.manifest.notes.clone(),
         files: record_files(&run.dir, run.manifest.parts.iter().map(|part| part.file.as_str())),
         ..EndReport::default()

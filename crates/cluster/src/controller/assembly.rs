@@ -11,18 +11,22 @@ use busyhour_program::clock::{Clock, monotonic_ns};
 use busyhour_record::RunDir;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
-use nkeys::KeyPair;
 
+use super::attachment::StoredRun;
+use super::collect::fetched_end;
 use super::member::Member;
-use super::orders::{Orders, after};
 use super::plan_files::{PlanFiles, remove_parts, serve};
 use super::settings::ControllerSettings;
 use crate::connection::{Role, Say, connect};
 use crate::error::ClusterError;
 use crate::list::call;
 use crate::messages::{AgentAnswer, AgentInfo, AgentRequest, Order, PROTOCOL, PrepareOrder, Report};
+use crate::orders::{Orders, after, signing_key};
 use crate::subjects;
 use crate::wire::decode;
+
+/// Time for an agent to answer another controller.
+const ATTACH: Duration = Duration::from_secs(6);
 
 /// Interval at which agents are called while too few are free.
 const CALL_AGAIN: Duration = Duration::from_millis(500);
@@ -50,7 +54,7 @@ pub(super) async fn assemble(
 ) -> Result<Assembled, ClusterError> {
     let run = run_name(prepared);
     let client = connect(&settings.invitation, Role::Controller, &run, Arc::clone(say)).await?;
-    let key = controller_key(settings)?;
+    let key = signing_key(&settings.invitation)?;
     let subscribed = |subject| client.subscribe(subject);
     let failed = |error: async_nats::SubscribeError| ClusterError::message("subscribe", error);
     let mut reports = subscribed(subjects::up_all(&run)).await.map_err(failed)?;
@@ -77,19 +81,58 @@ pub(super) async fn assemble(
     Ok(Assembled { orders, members, reports, serving })
 }
 
+/// Finds the agents of a run whose controller has ended. They repeat their reports, apart from the seconds that the other
+/// controller has acknowledged.
+pub(super) async fn attach(
+    prepared: &Prepared,
+    stored: &StoredRun,
+    settings: &ControllerSettings,
+    say: &Say,
+) -> Result<Assembled, ClusterError> {
+    let run = stored.state.run.clone();
+    let client = connect(&settings.invitation, Role::Controller, &run, Arc::clone(say)).await?;
+    let failed = |error: async_nats::SubscribeError| ClusterError::message("subscribe", error);
+    let reports = client.subscribe(subjects::up_all(&run)).await.map_err(failed)?;
+    client.flush().await.map_err(|error| ClusterError::message("subscribe", error))?;
+    let orders = Arc::new(Orders { client, key: signing_key(&settings.invitation)?, run });
+    let mut members = stored.members();
+    let now = prepared.clock().now().0;
+    let asked = members.iter_mut().map(|member| {
+        let orders = Arc::clone(&orders);
+        async move {
+            member.last_message_ns = now;
+            // Agents that were released before the other controller ended have no part in the run any more.
+            member.end = fetched_end(prepared.dir().path(), member);
+            if member.end.is_some() {
+                return;
+            }
+            match orders.give(&member.info.id, &Order::Repeat, ATTACH).await {
+                Ok(_) => {
+                    let _ = member.update_clock(&orders, prepared.clock()).await;
+                }
+                Err(error) => {
+                    member.failure = Some(format!("it does not work for the run any more: {error}"))
+                }
+            }
+        }
+    });
+    join_all(asked).await;
+    let working = members.iter().filter(|member| member.failure.is_none()).count();
+    if working == 0 {
+        return Err(ClusterError::Agents(format!(
+            "none of the {} agents works for this run any more; they keep their records, see `cluster list`",
+            members.len()
+        )));
+    }
+    say(&format!("{working} of {} agents still work for the run", members.len()));
+    let serving = tokio::spawn(async {});
+    Ok(Assembled { orders, members, reports, serving })
+}
+
 /// The identifier of the run: the name of its directory, with a random part.
 fn run_name(prepared: &Prepared) -> String {
     let name = prepared.dir().path().file_name().map(|name| name.to_string_lossy().into_owned());
     format!("{}-{}", subjects::token(&name.unwrap_or_default()), subjects::random_token())
-}
-
-/// The key that signs orders: that of the invitation, or a new one without authentication.
-fn controller_key(settings: &ControllerSettings) -> Result<KeyPair, ClusterError> {
-    match &settings.invitation.seed {
-        Some(seed) => KeyPair::from_seed(seed)
-            .map_err(|error| ClusterError::Invitation(format!("the key of the invitation: {error}"))),
-        None => Ok(KeyPair::new_user()),
-    }
 }
 
 /// Releases all agents of a run that does not start.
@@ -112,7 +155,7 @@ async fn claim_agents(
     let mut claimed: Vec<AgentInfo> = Vec::new();
     loop {
         if prepared.control().is_requested() {
-            release(orders, &members_of(claimed, 1)?).await;
+            release(orders, &members_of(claimed, false)?).await;
             return Err(ClusterError::Stopped);
         }
         let found = call(&orders.client).await?;
@@ -131,7 +174,7 @@ async fn claim_agents(
         }
         if monotonic_ns() >= deadline_ns {
             let reason = too_few(&found, &claimed, wanted, settings);
-            release(orders, &members_of(claimed, 1)?).await;
+            release(orders, &members_of(claimed, false)?).await;
             return Err(ClusterError::Agents(reason));
         }
         if !std::mem::replace(&mut is_told, true) {
@@ -140,16 +183,18 @@ async fn claim_agents(
         tokio::time::sleep(CALL_AGAIN).await;
     }
     claimed.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
-    let parts = claimed.len() as u64;
-    members_of(claimed, parts)
+    members_of(claimed, settings.weighs_cores)
 }
 
-/// The agents with equal shares of the load.
-fn members_of(claimed: Vec<AgentInfo>, parts: u64) -> Result<Vec<Member>, ClusterError> {
-    let member = |(part, info): (u64, AgentInfo)| -> Result<Member, ClusterError> {
-        Ok(Member::new(info, LoadShare::part(part.min(parts.max(1) - 1), parts.max(1))?))
-    };
-    (0..).zip(claimed).map(member).collect()
+/// The agents with their shares of the load: equal ones, or in proportion to their cores.
+fn members_of(claimed: Vec<AgentInfo>, weighs_cores: bool) -> Result<Vec<Member>, ClusterError> {
+    if claimed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let weight = |agent: &AgentInfo| if weighs_cores { u64::from(agent.cores.max(1)) } else { 1 };
+    let weights: Vec<u64> = claimed.iter().map(weight).collect();
+    let shares = LoadShare::WHOLE.divide(&weights)?;
+    Ok(claimed.into_iter().zip(shares).map(|(info, share)| Member::new(info, share)).collect())
 }
 
 /// The free agents with the right labels.
@@ -313,6 +358,7 @@ fn agent_request(prepared: &Prepared, plan_text: String, share: LoadShare) -> Ru
         properties: prepared.resolved_properties(),
         seed: Some(prepared.info().seed),
         share,
+        user_factor: request.user_factor,
         allow_unsupported: request.allow_unsupported,
         verify_tls: request.verify_tls,
         proxy: request.proxy.clone(),

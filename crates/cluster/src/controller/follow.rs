@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_nats::{Message, Subscriber};
-use busyhour_launch::RemoteRun;
+use busyhour_launch::{Command, CommandHandler as _, CommandSource, RemoteRun};
 use busyhour_program::clock::Clock;
 use busyhour_program::run::Stop;
 use busyhour_sample::{RunEnd, Snapshot};
@@ -14,15 +14,16 @@ use futures_util::future::join_all;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::assembly::{acknowledge, agent_of};
+use super::attachment::{Progress, StoredRun};
 use super::figures;
 use super::member::Member;
-use super::orders::Orders;
 use super::seconds_file::SecondsFiles;
 use super::settings::{ControllerSettings, Loss, OnAgentLoss};
 use crate::clock_table::ClockOffset;
 use crate::connection::Say;
 use crate::merge::SecondMerger;
 use crate::messages::{LoadOrder, Order, Report};
+use crate::orders::Orders;
 use crate::subjects;
 use crate::wire::decode;
 
@@ -40,6 +41,9 @@ const CLOCK_NS: u64 = 10_000_000_000;
 
 /// Least time in ns between the order to start and the start.
 const START_NS: u64 = 2_000_000_000;
+
+/// Least time in ns between a change of the load and the time at which it applies.
+const CHANGE_NS: u64 = 100_000_000;
 
 /// Time for an order during a run, including repetitions.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -90,6 +94,8 @@ struct Course<'r> {
     forced_ns: Option<u64>,
     started_ns: u64,
     offsets: (UnboundedSender<(usize, ClockOffset)>, UnboundedReceiver<(usize, ClockOffset)>),
+    /// What another controller needs if this one ends.
+    stored: &'r mut StoredRun,
 }
 
 impl Follow<'_> {
@@ -103,6 +109,7 @@ impl Follow<'_> {
         members: Vec<Member>,
         reports: &mut Subscriber,
         run: &RemoteRun,
+        stored: &mut StoredRun,
     ) -> Followed {
         let mut course = Course {
             run,
@@ -118,12 +125,18 @@ impl Follow<'_> {
             clock_ns: self.now(),
             rest_lost_ns: None,
             forced_ns: None,
-            started_ns: 0,
+            started_ns: stored.state.started_ns,
             offsets: unbounded_channel(),
+            stored,
         };
-        self.begin(&mut course).await;
+        // A run that was taken over may have started already.
+        let mut is_started = course.started_ns > 0;
+        if is_started {
+            self.resume(&mut course);
+        } else {
+            self.begin(&mut course).await;
+        }
         let mut tick = tokio::time::interval(TICK);
-        let mut is_started = false;
         loop {
             tokio::select! {
                 message = reports.next() => match message {
@@ -166,6 +179,42 @@ impl Follow<'_> {
         join_all(given).await.into_iter().flatten().collect()
     }
 
+    /// Continues a run that has started: reads the seconds that the former controller stored, and restores changes of the load.
+    fn resume(&self, course: &mut Course<'_>) {
+        let now = self.now();
+        for at in 0..course.members.len() {
+            let (member, merger) = (&mut course.members[at], &mut course.merger);
+            let resumed = course.seconds.resume(at, |snapshot| {
+                member.count_second(snapshot.second, snapshot.total().samples);
+                merger.add(at, snapshot, now);
+            });
+            if let Err(error) = resumed {
+                (self.say)(&format!("warning: the stored seconds of an agent cannot be read: {error}"));
+            }
+            if course.members[at].is_over() {
+                course.merger.end(at);
+            }
+        }
+        let state = &course.stored.state;
+        (course.is_paused, course.factor) = (state.is_paused, state.factor);
+        let control = &course.run.control;
+        if course.is_paused {
+            let _ = control.execute(Command::Pause, CommandSource::Program);
+        }
+        if course.factor.to_bits() != 1.0_f64.to_bits() {
+            let _ = control.execute(Command::Rate { factor: course.factor }, CommandSource::Program);
+        }
+    }
+
+    /// Stores what another controller needs if this one ends.
+    fn store(&self, course: &mut Course<'_>) {
+        let Course { stored, members, started_ns, is_paused, factor, .. } = course;
+        let progress = Progress { started_ns: *started_ns, is_paused: *is_paused, factor: *factor };
+        if let Err(error) = stored.update(members, progress) {
+            (self.say)(&format!("warning: {error}: the run cannot be taken over if this process ends"));
+        }
+    }
+
     /// Starts the threads of the run on all agents, and setUp groups.
     async fn begin(&self, course: &mut Course<'_>) {
         for (at, cause) in self.give_all(&course.members, |_| Order::Begin).await {
@@ -176,7 +225,7 @@ impl Follow<'_> {
     /// Orders the common start of the main groups.
     async fn start(&self, course: &mut Course<'_>) {
         for member in course.members.iter_mut().filter(|member| !member.is_over() && !member.is_lost()) {
-            let _ = self.orders.update_clock(member, &self.clock).await;
+            let _ = member.update_clock(self.orders, &self.clock).await;
         }
         let worst = course.members.iter().map(|member| member.round_trip_ns).max().unwrap_or(0);
         let at = self.now() + START_NS.max(10 * worst);
@@ -185,6 +234,7 @@ impl Follow<'_> {
         let properties = first.map(|member| member.properties.clone()).unwrap_or_default();
         let at_signed = i64::try_from(at).unwrap_or(i64::MAX);
         course.members.iter_mut().for_each(|m| m.start_offset_ns = m.clock.correction_ns(at_signed));
+        self.store(course);
         let order = |member: &Member| Order::Start {
             at_ns: at.saturating_add_signed(member.start_offset_ns),
             properties: properties.clone(),
@@ -258,7 +308,7 @@ impl Follow<'_> {
             }
             Report::MainDone => member.is_main_done = true,
             Report::Second { snapshot } => {
-                member.rate = snapshot.total().samples as f64;
+                member.count_second(snapshot.second, snapshot.total().samples);
                 if !course.merger.add(at, *snapshot, now) {
                     (self.say)(&format!("warning: {}: a second of the future was ignored", member.info.name));
                 } else if let Err(error) = course.seconds.add(at, payload) {
@@ -320,6 +370,7 @@ impl Follow<'_> {
             self.change_all(course, LoadOrder::Abandon);
         }
         let (is_paused, factor) = (shared.control.is_paused(), shared.control.rate_factor());
+        let (was_paused, old_factor) = (course.is_paused, course.factor);
         if is_paused != course.is_paused {
             course.is_paused = is_paused;
             self.change_all(course, if is_paused { LoadOrder::Pause } else { LoadOrder::Resume });
@@ -328,12 +379,21 @@ impl Follow<'_> {
             course.factor = factor;
             self.change_all(course, LoadOrder::Rate { factor });
         }
+        if is_paused != was_paused || factor.to_bits() != old_factor.to_bits() {
+            self.store(course);
+        }
     }
 
-    /// Gives a load order to all agents, without waiting for their answers.
+    /// Gives a load order to all agents, without waiting for their answers. Stop requests apply immediately, others to all agents
+    /// at the same time.
     fn change_all(&self, course: &Course<'_>, change: LoadOrder) {
+        let worst = course.members.iter().map(|member| member.round_trip_ns).max().unwrap_or(0);
+        let at = self.now() + CHANGE_NS.max(3 * worst);
         for member in course.members.iter().filter(|member| !member.is_over()) {
-            self.give_later(member, Order::Change { change });
+            let there =
+                at.saturating_add_signed(member.clock.correction_ns(i64::try_from(at).unwrap_or(i64::MAX)));
+            let at_ns = (!change.is_urgent()).then_some(there);
+            self.give_later(member, Order::Change { change, at_ns });
         }
     }
 
@@ -360,7 +420,7 @@ impl Follow<'_> {
                 member.info.name,
                 member.last_message_ns as f64 / 1e9,
                 member.share,
-                member.rate
+                member.rate()
             ));
             self.on_loss(course, at);
         }
@@ -377,6 +437,7 @@ impl Follow<'_> {
             return;
         }
         course.clock_ns = now;
+        self.store(course);
         for (at, member) in course.members.iter().enumerate() {
             if member.is_over() || member.is_lost() {
                 continue;

@@ -1,10 +1,13 @@
 //! An agent of a run, as the controller sees it.
 
 use busyhour_arrivals::LoadShare;
+use busyhour_program::clock::Clock;
 
 use super::settings::{AgentOutcome, Loss};
-use crate::clock_table::ClockTable;
+use crate::clock_table::{ClockOffset, ClockTable};
+use crate::error::ClusterError;
 use crate::messages::{AgentInfo, AgentUsers, EndReport};
+use crate::orders::Orders;
 
 /// An agent of a run.
 #[derive(Debug)]
@@ -23,8 +26,10 @@ pub(super) struct Member {
     /// Time of the last message of the agent, in ns of the run.
     pub(super) last_message_ns: u64,
     pub(super) losses: Vec<Loss>,
-    /// Number of requests in the last second that it sent.
-    pub(super) rate: f64,
+    /// Number of requests in the seconds that it sent.
+    requests: u64,
+    /// The first and the last second with requests.
+    loaded_seconds: Option<(u64, u64)>,
     pub(super) is_set_up: bool,
     pub(super) is_main_done: bool,
     /// The end of its run.
@@ -47,7 +52,8 @@ impl Member {
             users: AgentUsers::default(),
             last_message_ns: 0,
             losses: Vec::new(),
-            rate: 0.0,
+            requests: 0,
+            loaded_seconds: None,
             is_set_up: false,
             is_main_done: false,
             end: None,
@@ -61,6 +67,21 @@ impl Member {
         self.info.cores.clamp(1, 1_024) as usize
     }
 
+    /// Counts the requests of a second that it sent.
+    pub(super) fn count_second(&mut self, second: u64, requests: u64) {
+        if requests == 0 {
+            return;
+        }
+        self.requests += requests;
+        let (first, last) = self.loaded_seconds.unwrap_or((second, second));
+        self.loaded_seconds = Some((first.min(second), last.max(second)));
+    }
+
+    /// Its mean number of requests per second so far.
+    pub(super) fn rate(&self) -> f64 {
+        self.loaded_seconds.map_or(0.0, |(first, last)| self.requests as f64 / (last - first + 1) as f64)
+    }
+
     /// Whether messages of the agent are missing at present.
     pub(super) fn is_lost(&self) -> bool {
         self.losses.last().is_some_and(|loss| loss.to_ns.is_none())
@@ -69,6 +90,18 @@ impl Member {
     /// Whether nothing more is expected of the agent.
     pub(super) fn is_over(&self) -> bool {
         self.end.is_some() || self.failure.is_some()
+    }
+
+    /// Adds an estimate of the agent's clock to its table.
+    ///
+    /// # Errors
+    /// The agent does not answer.
+    pub(super) async fn update_clock(&mut self, orders: &Orders, clock: &Clock) -> Result<(), ClusterError> {
+        let (offset, longest) = orders.read_clock(&self.info.id, clock).await?;
+        self.round_trip_ns = self.round_trip_ns.max(longest);
+        let offset_ns = offset.offset_ns - self.origin_ns;
+        self.clock.add(ClockOffset { offset_ns, ..offset });
+        Ok(())
     }
 
     /// A name for the directory of its record: unique among `members` because it contains the identifier.

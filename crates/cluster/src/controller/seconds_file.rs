@@ -40,41 +40,55 @@ impl SecondsFiles {
             if let Some(parent) = file.path.parent() {
                 create_private_dir(parent)?;
             }
-            file.file = Some(File::create(&file.path)?);
+            file.file = Some(File::options().create(true).append(true).open(&file.path)?);
         }
         let Some(out) = &mut file.file else { return Ok(()) };
         let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
         out.write_all(&[&length.to_le_bytes(), message].concat())
     }
 
-    /// Reads the seconds of an agent. A truncated end is ignored.
+    /// Reads the seconds of an agent; returns the length of the complete ones in bytes. A truncated end is ignored.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(super) fn read(&self, agent: usize, mut see: impl FnMut(Snapshot)) -> io::Result<()> {
-        let Some(path) = self.path(agent) else { return Ok(()) };
+    pub(super) fn read(&self, agent: usize, mut see: impl FnMut(Snapshot)) -> io::Result<u64> {
+        let Some(path) = self.path(agent) else { return Ok(0) };
         let mut input = match File::open(&path) {
             Ok(file) => BufReader::new(file),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
             Err(error) => return Err(error),
         };
         let mut seen = std::collections::BTreeSet::new();
+        let mut complete = 0;
         loop {
             let mut length = [0; 4];
             if input.read_exact(&mut length).is_err() {
-                return Ok(());
+                return Ok(complete);
             }
             let length = u32::from_le_bytes(length) as usize;
             let mut message = vec![0; length.min(MESSAGE_BYTES_MAX)];
             if length > MESSAGE_BYTES_MAX || input.read_exact(&mut message).is_err() {
-                return Ok(());
+                return Ok(complete);
             }
+            complete += 4 + length as u64;
             // A second whose acknowledgement was lost is there twice.
             if let Ok(Report::Second { snapshot }) = decode(&message)
                 && seen.insert(snapshot.second)
             {
                 see(*snapshot);
             }
+        }
+    }
+
+    /// Reads the seconds that a controller which has ended stored, and removes a truncated end, so that more can be added.
+    ///
+    /// # Errors
+    /// A file cannot be read or truncated.
+    pub(super) fn resume(&self, agent: usize, see: impl FnMut(Snapshot)) -> io::Result<()> {
+        let bytes = self.read(agent, see)?;
+        match self.path(agent).filter(|path| path.exists()) {
+            Some(path) => File::options().write(true).open(path)?.set_len(bytes),
+            None => Ok(()),
         }
     }
 

@@ -43,10 +43,32 @@ pub struct ControllerSettings {
     pub wait: Duration,
     /// Which agents get the rows of CSV files.
     pub csv_rows: CsvRows,
+    /// Whether the records stay on the agents. The results are then computed from the seconds that the agents sent.
+    pub leaves_records: bool,
+    /// Whether agents with more cores have larger shares.
+    pub weighs_cores: bool,
     /// The action when an agent is lost.
     pub on_loss: OnAgentLoss,
     /// Time without a message from the controller after which agents stop the run.
     pub lease: Duration,
+}
+
+impl ControllerSettings {
+    /// The default settings for a hub: all agents that are free, and equal shares.
+    #[must_use]
+    pub fn new(invitation: Invitation) -> ControllerSettings {
+        ControllerSettings {
+            invitation,
+            agents: None,
+            labels: Vec::new(),
+            wait: Duration::from_secs(10),
+            csv_rows: CsvRows::UsedOnce,
+            leaves_records: false,
+            weighs_cores: false,
+            on_loss: OnAgentLoss::Continue,
+            lease: Duration::from_secs(30),
+        }
+    }
 }
 
 /// The part of an agent in a run, for `cluster.json` in the run directory.
@@ -62,6 +84,9 @@ pub struct AgentOutcome {
     pub cores: u32,
     /// The directory with its record, relative to the run directory; `None` if it was not fetched.
     pub record: Option<String>,
+    /// Where its record stays on the agent, if it was not to be fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_at: Option<String>,
     /// Number of samples in its record.
     pub samples: u64,
     /// The differences between its clock and that of the controller.
