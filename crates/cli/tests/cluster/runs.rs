@@ -263,3 +263,19 @@ fn records_can_stay_on_the_agents() {
         assert_eq!(merged["total"][key], together["total"][key], "{key}");
     }
 }
+
+/// Agents observe their machines, and their reports show it.
+#[test]
+fn agents_observe_their_machines() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "4s", "--observe-agents", "os"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    for agent in site.json("run/cluster.json")["agents"].as_array().unwrap() {
+        let record = format!("run/{}", agent["record"].as_str().unwrap());
+        let summary = site.json(&format!("{record}/summary.json"));
+        assert!(!summary["system"].is_null(), "{summary}");
+        let page = std::fs::read_to_string(site.dir().join(&record).join("report.html")).unwrap();
+        assert!(page.contains("id=\"system\""), "{record}");
+    }
+}
