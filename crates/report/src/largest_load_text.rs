@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use crate::largest_load_html;
 
-    /// A search on a cliff at 345/s.
+    /// A search in a system whose trials pass below 345/s and fail above it.
     fn report() -> LargestLoadReport {
         let length = TrialLength { full_seconds: 60.0, shortest_seconds: 10.0, tested: None };
         let settings = SearchSettings::new(LoadKind::Rate, 10.0, 2_000.0, length);

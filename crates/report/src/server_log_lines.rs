@@ -232,7 +232,7 @@ pub(crate) fn outside_cells(time: &OutsideTime) -> Vec<String> {
     cells
 }
 
-/// What the times mean, without the point at the end.
+/// Notes on the times, as sentences without a full stop.
 pub(crate) fn outside_notes(log: &ServerLog) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(reason) = &log.outside_unavailable {

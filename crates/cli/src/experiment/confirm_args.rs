@@ -9,7 +9,7 @@ use super::shown_args::ShownArgs;
 #[derive(Debug, Args)]
 #[command(
     after_help = "The trials alternate between the system as it is and the system without the suspected cause. The first line of the result \
-    tells whether the response times differ, with an interval. Without an option that removes a cause, this command names the cause \
+    states whether the response times differ, with an interval. Without an option that removes a cause, this command names the cause \
     that the run's explanation found, and the option to remove it. What other processes do to the system is only changed if you name \
     them.\n\n\
     Examples:\n  busyhour experiment confirm runs/slow\n  \

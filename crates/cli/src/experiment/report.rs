@@ -94,11 +94,11 @@ pub(super) fn show(loaded: &LoadedExperiment, dir: &Path, files: &[OutputFile], 
         }
     }
     note_written(&files);
-    if found.given_up.is_empty() { Exit::Completed } else { given_up(found.given_up.len(), dir) }
+    if found.given_up.is_empty() { Exit::Completed } else { report_missing_results(found.given_up.len(), dir) }
 }
 
-/// Some cases of some blocks have no result, although all attempts were made.
-fn given_up(count: usize, dir: &Path) -> Exit {
+/// Reports that some cases of some blocks have no result after all attempts.
+fn report_missing_results(count: usize, dir: &Path) -> Exit {
     let what = if count == 1 { "1 trial has" } else { &format!("{count} trials have") };
     let message = format!("{what} no result after all attempts, see {}", dir.join("trials").display());
     let hint =
