@@ -44,8 +44,8 @@ impl Change {
         }
     }
 
-    /// What it changes, if a second change of it could not be undone independently: settings, and the groups of processes and
-    /// cores.
+    /// The settings that it changes, and the processes and cores whose group it changes: a second change of the same
+    /// object could not be undone independently.
     #[must_use]
     pub fn targets(&self) -> Vec<String> {
         match self {

@@ -10,7 +10,7 @@ use super::shown_args::ShownArgs;
 #[command(
     after_help = "The trials alternate between the system as it is and the system without the suspected cause. The first line of the result \
     states whether the response times differ, with an interval. Without an option that removes a cause, this command names the cause \
-    that the run's explanation found, and the option to remove it. What other processes do to the system is only changed if you name \
+    that the run's explanation found, and the option to remove it. Other processes are affected only if you name \
     them.\n\n\
     Examples:\n  busyhour experiment confirm runs/slow\n  \
     busyhour experiment confirm runs/slow --start 'exec java -jar shop.jar' --ready http://127.0.0.1:8080/ --jvm-option -Xmx2g\n  \
