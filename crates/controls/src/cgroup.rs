@@ -300,9 +300,7 @@ fn enable(system: &dyn System, parent: &Path, settings: &[Setting]) -> Result<Ve
         if !has(&offered, controller) {
             return Err(ControlError::unavailable(
                 format!("{} does not have the controller {controller}", parent.display()),
-                format!(
-                    "enable it with `echo +{controller} > cgroup.subtree_control` in its parent groups"
-                ),
+                format!("enable it with `echo +{controller} > cgroup.subtree_control` in its parent groups"),
             ));
         }
         // The root has no such file, and may contain processes.

@@ -94,7 +94,11 @@ pub(super) fn show(loaded: &LoadedExperiment, dir: &Path, files: &[OutputFile], 
         }
     }
     note_written(&files);
-    if found.given_up.is_empty() { Exit::Completed } else { report_missing_results(found.given_up.len(), dir) }
+    if found.given_up.is_empty() {
+        Exit::Completed
+    } else {
+        report_missing_results(found.given_up.len(), dir)
+    }
 }
 
 /// Reports that some cases of some blocks have no result after all attempts.

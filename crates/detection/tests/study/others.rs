@@ -54,7 +54,7 @@ impl Neighbour {
 pub(crate) enum Harmless {
     /// A small use that varies.
     Steady { cores: f64 },
-    /// Started at fixed times: every so many seconds, after so many seconds, for so long.
+    /// Started at fixed times: the interval, the first start and the length, in seconds.
     Cron { every_s: f64, after_s: f64, length_s: f64, cores: f64 },
     /// Runs at random times.
     Sporadic { per_hour: f64, length_s: f64, cores: f64, until: f64 },
