@@ -13,7 +13,7 @@ const TERMS: usize = 6;
 /// The names of the terms that have an effect.
 const NAMES: [&str; TERMS - 1] = ["u", "v", "u²", "v²", "u v"];
 
-/// From this ratio of its largest to its smallest level, a factor is used by its logarithm.
+/// The logarithm of a factor is used if the ratio of its largest to its smallest level is at least this.
 const LOGARITHM_FROM: f64 = 4.0;
 
 /// A pivot below this size is 0.
@@ -32,7 +32,8 @@ pub struct ResponseSurface {
     pub is_logarithmic: [bool; 2],
     /// The terms u, v, u², v² and uv.
     pub terms: Vec<SurfaceTerm>,
-    /// Confidence of each interval. All together have that of the analysis (Bonferroni's inequality).
+    /// Confidence of each interval. All intervals together have the confidence of the analysis (Bonferroni's
+    /// inequality).
     pub confidence: f64,
     /// The largest difference of a measured mean of a pair of levels from the polynomial, in percent or in percentage points.
     pub largest_misfit: f64,
