@@ -7,8 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const PROCESS: SuspectId = SuspectId(7);
 const GROUP: SuspectId = SuspectId(1_000);
 
-/// Observes a system for ten minutes, in the last of which a process is active. `victim` returns the state of the
-/// system for the activity of the process and for noise between 0 and 1.
+/// Observes a system for ten minutes. In the last minute, a process is active. `victim` returns the state of the system
+/// for the activity of the process and for noise between 0 and 1.
 fn observe(mut victim: impl FnMut(f64, f64) -> Victim) -> Vec<Detection> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut detector = Detector::default();

@@ -29,7 +29,7 @@ pub struct Signal {
     pub cause: Cause,
     /// The source, such as `process:4711`.
     pub source: String,
-    /// What was measured, such as `waiting for a CPU`.
+    /// The measured state, such as `waiting for a CPU`.
     pub name: String,
     /// The kind of values.
     pub shape: SignalShape,

@@ -282,8 +282,8 @@ fn independent(values: &[f64]) -> Option<f64> {
     (squares > 1e-15).then(|| 1.0 / correlated_shifts(&centred, squares))
 }
 
-/// The number of neighbouring movements whose differences count as one: the sum of their autocorrelations up to the first one that
-/// is not positive.
+/// The number of neighbouring shifts that together count as one independent shift: the sum of their autocorrelations up
+/// to the first one that is not positive.
 fn correlated_shifts(centred: &[f64], squares: f64) -> f64 {
     let count = centred.len();
     let mut sum = 1.0;

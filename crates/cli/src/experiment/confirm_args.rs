@@ -41,7 +41,7 @@ pub(super) struct ConfirmArgs {
     /// Command that starts the system for each trial.
     #[arg(long, value_name = "COMMAND", requires = "ready")]
     pub(super) start: Option<String>,
-    /// URL or command that tells when the system is ready (with --start).
+    /// URL or command that determines when the system is ready (with --start).
     #[arg(long, value_name = "URL")]
     pub(super) ready: Option<String>,
     /// Length of the load of each trial (default: that of the run, at most 60s).

@@ -115,7 +115,7 @@ fn to_json(report: &ExperimentReport) -> String {
     serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
 }
 
-/// What links of a page begin with: nothing in the directory of the experiment, otherwise the path of this directory.
+/// The prefix of the links of a page: empty in the directory of the experiment, otherwise the path of this directory.
 fn prefix(dir: &Path, page: &Path) -> String {
     match page.parent() {
         Some(parent) if parent == dir => String::new(),

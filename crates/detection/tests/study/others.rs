@@ -82,7 +82,8 @@ impl Harmless {
     }
 }
 
-/// The usual processes of a machine: `varied` of several kinds, about half of which run now and then, and `steady` ones.
+/// The usual processes of a machine: `varied` processes of several kinds, about half of which run occasionally, and
+/// `steady` processes.
 pub(crate) fn machine(rng: &mut Xoshiro256PlusPlus, (varied, steady): (usize, usize)) -> Vec<Harmless> {
     let mut all = vec![
         Harmless::Cron { every_s: 60.0, after_s: 0.0, length_s: 3.0, cores: 0.5 },

@@ -27,7 +27,7 @@ impl Treatment {
 }
 
 impl TreatmentAction {
-    /// What a limit or mask applies to.
+    /// The target of a limit or mask.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         match self {
@@ -51,7 +51,7 @@ impl JsonSchema for Treatment {
     }
 }
 
-/// What a treatment does.
+/// The effect of a treatment, with its settings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TreatmentAction {
     /// Starts a neighbour that competes for resources.

@@ -221,7 +221,7 @@ fn check_few_blocks<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>
     }
 }
 
-/// What is wrong with a name. Names are parts of identifiers, tables and names of files.
+/// The problem of a name, if any. Names are parts of identifiers, tables and names of files.
 fn name_problem(name: &str) -> Option<&'static str> {
     let is_allowed = |c: char| c.is_alphanumeric() || " -_.+%/:".contains(c);
     if name.is_empty() || name.trim() != name {
@@ -346,7 +346,7 @@ fn check_targets<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
     }
 }
 
-/// What is wrong with a change of a file.
+/// The problem of a change of a file, if any.
 fn patch_problem(patch: &FilePatch) -> Option<&'static str> {
     match (&patch.find, &patch.replace, &patch.with) {
         _ if patch.file.trim().is_empty() => Some("has no file"),
