@@ -82,6 +82,6 @@ pub struct Evidence {
 pub struct NotExamined {
     /// The cause.
     pub cause: Cause,
-    /// Why, and what would enable it.
+    /// The reason, and how to enable it.
     pub reason: String,
 }

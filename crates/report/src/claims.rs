@@ -244,7 +244,7 @@ fn cause(summary: &Summary) -> Option<Claim> {
             Basis::Level => "Little's law: mean number of waiting requests divided by the rate",
         });
         claim.assumptions = vec![
-            "cause and response times would be unrelated after a movement in time",
+            "cause and response times would be unrelated after a shift in time",
             "the clocks of the sources differ by less than their interval",
         ];
     }
@@ -258,7 +258,7 @@ fn stacks(at: usize, found: &StackDifference) -> Claim {
     claim.test =
         Some("circular shifts of the slow windows against the shares of threads per frame, Holm over frames");
     claim.assumptions = vec![
-        "stacks and slow windows would be unrelated after a movement in time",
+        "stacks and slow windows would be unrelated after a shift in time",
         "frames are seen at safepoints",
     ];
     claim.does_not_imply = vec!["causation: the evidence is an association in time", "a share of CPU time"];
