@@ -249,7 +249,7 @@ pub(crate) fn outside_notes(log: &ServerLog) -> Vec<String> {
     }
     if let Some(all) = log.outside.first() {
         notes.push(format!(
-            "The table has service times from the actual start, of the {} whose line is certain. Requests that overlap with others of the \
+            "The table has service times from the actual start, of the {} with a certain line in the log. Requests that overlap with others of the \
              same URL are left out, so that quantiles of slow ones can be too low. Outside of the server are the network, connections, \
              proxies, and queues before the server measures time",
             counted(all.requests, "request")

@@ -106,7 +106,7 @@ fn plot(report: &LargestLoadReport) -> Markup {
             }
             figcaption {
                 "Trials that passed (rings at 100 %) and failed (rings at 0 %), and the probability that a trial of full \
-                 length passes; the load on the scale of logarithms. Void trials and trials from above are left out."
+                 length passes. The load is on a logarithmic scale. Void trials and trials after an overload are left out."
             }
         }
     }
