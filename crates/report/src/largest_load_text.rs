@@ -31,7 +31,7 @@ pub fn largest_load_text(report: &LargestLoadReport, look: Look) -> String {
     out
 }
 
-/// The pass curve with the outcomes of trials at rest: 100 for a pass, 0 for a failure.
+/// The pass curve, and the outcomes of trials without a preceding overload: 100 for a pass, 0 for a failure.
 fn plot(report: &LargestLoadReport) -> TerminalPlot {
     let curve = report.pass_curve.iter().map(|point| (point.load, 100.0 * point.pass_probability)).collect();
     let outcomes = report.trials.iter().filter(|record| record.overload.is_none()).filter_map(|record| {

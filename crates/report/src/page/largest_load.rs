@@ -66,7 +66,7 @@ pub fn largest_load_html(report: &LargestLoadReport, prefix: &str) -> String {
     page.into_string()
 }
 
-/// The outcomes of trials at rest over the load, with the pass curve.
+/// The outcomes of trials without a preceding overload, by load, and the pass curve.
 fn plot(report: &LargestLoadReport) -> Markup {
     let (Some(first), Some(last)) = (report.pass_curve.first(), report.pass_curve.last()) else {
         return html! { p { "There is no curve: it needs trials that passed and trials that failed." } };
