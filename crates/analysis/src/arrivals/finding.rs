@@ -12,7 +12,7 @@ use super::steady::Part;
 /// Minimum number of arrivals for a verdict. With fewer, the error of the CoV is at least ± 0.16.
 pub const ARRIVALS_FOR_VERDICT: u64 = 500;
 
-/// Number of gaps from which the narrow bands apply.
+/// Minimum number of gaps for which the narrow bands apply.
 pub(super) const GAPS_NARROW: u64 = 5_200;
 
 /// The result of comparing arrivals with the requested process.

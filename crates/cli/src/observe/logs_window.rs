@@ -15,7 +15,7 @@ pub(super) enum CountedTime {
     Between(Option<i64>, Option<i64>),
     /// Between two times since the first entry.
     SinceFirst(RunWindow),
-    /// From a time of day until the first time of this kind after the first entry.
+    /// From the first to the second time of day. Each is its first occurrence after the first entry of the log.
     OfDay(String, String),
 }
 
