@@ -1,7 +1,8 @@
 //! Which lines of an experiment are plotted: interactions, doses, and distributions of response times.
 
 use busyhour_experiment::{
-    ExperimentReport, Quantile, ReportedResponse, ReportedTrial, ResponseScale, TrialOutcome, level_number,
+    ExperimentReport, ReportedResponse, ReportedTrial, ResponseScale, TrialOutcome, TrialQuantile,
+    level_number,
 };
 
 use super::line_plot::{LINES_MAX, Line, LinePlot, Point};
@@ -144,7 +145,7 @@ pub(super) fn distribution_plot(report: &ExperimentReport) -> Option<LinePlot> {
         let trials: Vec<&ReportedTrial> =
             report.trials.iter().filter(|trial| is_used(trial, number + 1)).collect();
         let shares = trials.iter().map(|trial| &trial.quantiles).min_by_key(|quantiles| quantiles.len())?;
-        let points = shares.iter().filter_map(|Quantile { share, .. }| {
+        let points = shares.iter().filter_map(|TrialQuantile { share, .. }| {
             let of = |trial: &&ReportedTrial| {
                 trial.quantiles.iter().find(|one| one.share == *share).map(|one| one.ms)
             };
