@@ -3,15 +3,11 @@
 mod agent;
 mod args;
 mod attach;
-mod failure;
 mod hub;
-mod labels;
 mod list;
 mod manifests;
-mod on;
 
 pub(crate) use args::ClusterArgs;
-pub(crate) use on::{AgentsOfRun, OnArgs};
 
 use crate::exit::Exit;
 use args::ClusterVerb;

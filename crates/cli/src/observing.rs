@@ -109,6 +109,11 @@ impl RunObservation {
         ObserveRunArgs { observe: vec![list.to_owned()], ..ObserveRunArgs::default() }.read(false)
     }
 
+    /// Whether anything is observed.
+    pub(crate) fn is_on(&self) -> bool {
+        !self.request.sources.is_empty()
+    }
+
     /// Finds the sources, reports them, and adds the observer to the run. Returns the series of the run.
     pub(crate) fn attach(
         &self,

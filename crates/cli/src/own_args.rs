@@ -6,7 +6,7 @@ use std::time::Duration;
 use busyhour_report::RunShow;
 use clap::Args;
 
-use crate::cluster::OnArgs;
+use crate::agents::OnArgs;
 use crate::command_error::CommandError;
 use crate::export::LiveExportArgs;
 use crate::headings::{OUTPUT, RUN};
@@ -100,7 +100,7 @@ impl OwnArgs {
             Some(text) => Some(deadline(text)?),
         };
         run.user_factor = self.on.user_factor();
-        command.agents = self.on.settings()?;
+        command.agents = self.on.settings(command.observation.is_on())?;
         self.load.apply(url, command)
     }
 }

@@ -8,8 +8,10 @@ mod run;
 mod run_thread;
 mod settings;
 mod stop;
+#[cfg(test)]
+mod version_tests;
 
-pub use settings::AgentSettings;
+pub use settings::{AgentObserver, AgentSettings};
 pub use stop::AgentStop;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,13 +2,17 @@
 
 mod assembly;
 mod attachment;
+mod claims;
 mod collect;
 mod csv_rows;
 mod facts;
 mod figures;
 mod follow;
+mod incoming;
 mod member;
 mod plan_files;
+mod preparation;
+mod replacement;
 mod replay;
 mod restored;
 mod seconds_file;
@@ -31,6 +35,7 @@ use crate::orders::Orders;
 use assembly::Assembled;
 use attachment::StoredRun;
 use member::Member;
+use replacement::Recruiting;
 
 /// A run that agents have prepared and that is ready to start.
 pub struct Controller {
@@ -40,6 +45,7 @@ pub struct Controller {
     members: Vec<Member>,
     reports: async_nats::Subscriber,
     serving: tokio::task::JoinHandle<()>,
+    recruiting: Option<Recruiting>,
     clock: Clock,
     dir: PathBuf,
     has_tear_down: bool,
@@ -96,13 +102,14 @@ impl Controller {
         stored: StoredRun,
         say: Say,
     ) -> Controller {
-        let Assembled { orders, members, reports, serving } = assembled;
+        let Assembled { orders, members, reports, serving, recruiting } = assembled;
         Controller {
             runtime,
             orders,
             members,
             reports,
             serving,
+            recruiting,
             clock: prepared.clock().clone(),
             dir: prepared.dir().path().to_owned(),
             has_tear_down: prepared.has_groups(Phase::TearDown),
@@ -135,7 +142,9 @@ fn runtime() -> Result<tokio::runtime::Runtime, ClusterError> {
 
 impl RemoteGenerator for Controller {
     fn writers(&self) -> usize {
-        self.members.iter().map(Member::writers).sum()
+        // Every share can be given to another agent, which needs a writer.
+        let spare = if self.recruiting.is_some() { self.members.len() } else { 0 };
+        spare + self.members.iter().map(Member::writers).sum::<usize>()
     }
 
     fn generate(self: Box<Self>, run: RemoteRun) -> Generated {
@@ -146,23 +155,23 @@ impl RemoteGenerator for Controller {
             members,
             mut reports,
             serving,
+            recruiting,
             clock,
             dir,
             has_tear_down,
             mut stored,
             say,
         } = *self;
-        let paths = members.iter().map(|member| dir.join(collect::AGENTS_DIR).join(member.directory()));
-        let seconds = seconds_file::SecondsFiles::new(paths.map(|mut path| {
-            path.as_mut_os_string().push(".seconds");
-            path
-        }));
+        let seconds = seconds_file::SecondsFiles::new(&dir.join(collect::AGENTS_DIR));
+        members.iter().for_each(|member| seconds.add_agent(&member.directory()));
+        let rows_are_kept = recruiting.is_some();
         let follow = follow::Follow {
             orders: &orders,
             settings: &settings,
             clock: clock.clone(),
             has_tear_down,
             seconds,
+            recruiting,
             say: &say,
         };
         let collected = runtime.block_on(async {
@@ -170,6 +179,9 @@ impl RemoteGenerator for Controller {
             let collected =
                 collect::collect(&orders, followed, &dir, &clock, settings.leaves_records, &say).await;
             serving.abort();
+            if rows_are_kept {
+                plan_files::remove_parts(&dir);
+            }
             collected
         });
         let generated = collected.finish(run, &dir, settings.leaves_records, &say);

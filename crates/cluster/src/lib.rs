@@ -32,7 +32,7 @@ mod seal;
 mod subjects;
 mod wire;
 
-pub use agent::{AgentSettings, AgentStop, serve_agent};
+pub use agent::{AgentObserver, AgentSettings, AgentStop, serve_agent};
 pub use clock_table::{ClockOffset, ClockTable};
 pub use controller::{
     AbandonedRun, AgentOutcome, Controller, ControllerSettings, CsvRows, Loss, OnAgentLoss, plan_file_paths,
@@ -41,4 +41,4 @@ pub use error::ClusterError;
 pub use hub::{Hub, HubFiles, HubSettings, create_hub_files, find_server};
 pub use invitation::Invitation;
 pub use list::{ListedAgent, list_agents};
-pub use messages::{AgentInfo, PROTOCOL};
+pub use messages::{AgentInfo, AgentObservation, PROTOCOL};

@@ -96,6 +96,19 @@ pub(crate) struct FileFact {
     pub(crate) sha256: String,
 }
 
+/// What agents observe on their machines during a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentObservation {
+    /// Nothing.
+    #[default]
+    None,
+    /// The machine.
+    Os,
+    /// The machine, and the systems under test that run on it.
+    Auto,
+}
+
 /// The run of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PrepareOrder {
@@ -113,6 +126,10 @@ pub(crate) struct PrepareOrder {
     pub(crate) lease_s: u64,
     /// Delay in ms after the end of a second before it is sent, so that agents do not all send at the same time.
     pub(crate) phase_ms: u64,
+    /// Whether the agent joins a run that has started: it leaves the setUp groups out.
+    pub(crate) joins: bool,
+    /// What the agent observes on its machine.
+    pub(crate) observe: AgentObservation,
 }
 
 /// An order to an agent that works for a run.
@@ -127,6 +144,8 @@ pub(crate) enum Order {
     Start {
         /// When, by the clock of the run in ns.
         at_ns: u64,
+        /// When an agent that joins a run starts its part, by the clock of the run in ns; `None` for the start.
+        join_ns: Option<u64>,
         /// Properties that setUp groups have set.
         properties: Vec<(String, String)>,
     },

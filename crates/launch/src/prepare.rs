@@ -20,7 +20,7 @@ use busyhour_record::{
     JtlColumn, MANIFEST_VERSION, Machine, Manifest, PlanFile, ResultFileConfig, RunDir, SampleFilter,
     SaveConfig, plan_hash,
 };
-use busyhour_sample::ApdexLimits;
+use busyhour_sample::{ApdexLimits, Nanos};
 
 use crate::control::RunControl;
 use crate::error::LaunchError;
@@ -191,7 +191,15 @@ impl Prepared {
 
     /// Lets a gate decide when the phases of the run start.
     pub fn hold_phases(&self, gate: Arc<dyn PhaseGate>) {
-        self.started.shared.hold_phases(gate);
+        self.started.shared.part.hold_phases(gate);
+    }
+
+    /// Returns a function by which this generator joins a load that has started: its part of the load before a time is left out.
+    /// It must be called before the main groups start.
+    #[must_use]
+    pub fn joining(&self) -> Box<dyn Fn(Nanos) + Send + Sync> {
+        let shared = Arc::clone(&self.started.shared);
+        Box::new(move |at| shared.part.join_at(at))
     }
 
     /// Whether the plan has thread groups in a phase.
@@ -292,7 +300,7 @@ fn prepare(launch: Launch) -> Result<Prepared, LaunchError> {
     let plan = plan_file(&request, &compiled, &bytes);
     let rate_timers = compiled.rate_timers().map(str::to_owned).collect();
     let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
-    started.shared.set_share(request.share.clone());
+    started.shared.part.set_share(request.share.clone());
     multiply_users(&started, request.user_factor.unwrap_or(1))?;
     if request.spin {
         started.shared.spin_ns.store(SPIN_NS, Relaxed);
@@ -359,7 +367,7 @@ fn multiply_users(started: &Started, factor: u32) -> Result<(), LaunchError> {
         1 => Ok(()),
         _ if is_scheduled => Err(LaunchError::ScheduledUsers),
         _ => {
-            started.shared.multiply_users(factor);
+            started.shared.part.multiply_users(factor);
             Ok(())
         }
     }

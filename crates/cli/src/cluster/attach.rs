@@ -3,8 +3,8 @@
 use busyhour_cluster::{AbandonedRun, Invitation};
 
 use super::args::AttachArgs;
-use super::failure::failure;
-use super::on::AgentsOfRun;
+use crate::agents::AgentsOfRun;
+use crate::agents::failure::failure;
 use crate::exit::{Exit, complain};
 use crate::run;
 use crate::run_command::RunCommand;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use busyhour_cluster::{Invitation, ListedAgent, list_agents};
 
 use super::args::ListArgs;
-use super::failure::failure;
+use crate::agents::failure::failure;
 use crate::exit::{Exit, complain, print, say};
 
 /// Runs the verb.

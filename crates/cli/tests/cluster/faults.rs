@@ -47,6 +47,38 @@ fn a_lost_agent_can_stop_the_run() {
     assert!(run.err().contains("the agent agent1 was lost"), "{}", run.err());
 }
 
+/// A free agent takes over the share of a killed one, from the time at which it is ready.
+#[test]
+fn a_free_agent_takes_over_the_share_of_a_lost_one() {
+    let Some(mut site) = Site::start(3) else { return };
+    let url = site.url();
+    let options = ["--agents", "2", "--on-agent-loss", "redistribute", "--agent-lease", "2s"];
+    let mut run = site.run(&[&[&url, "--rate", "100/s", "--for", "16s"], &options[..]].concat());
+    run.says("2 agents start together");
+    let lost = ["agent1", "agent2", "agent3"]
+        .iter()
+        .position(|name| run.err().contains(&format!("the agent {name} generates the share 2/2")))
+        .unwrap();
+    wait_for("requests", || (!site.server.take_requests().is_empty()).then_some(()));
+    site.agents[lost].child.kill().unwrap();
+    run.says("takes over the share 2/2 from");
+    let _before = site.server.take_requests();
+    assert_eq!(code(&mut run), 12, "{}", run.err());
+    let agents = site.json("run/cluster.json")["agents"].clone();
+    assert_eq!(agents.as_array().unwrap().len(), 3, "{agents}");
+    assert_eq!(agents[2]["replaces"], format!("agent{}", lost + 1));
+    assert_eq!((agents[2]["share"].as_str(), agents[2]["problem"].as_str()), (Some("2/2"), Some("")));
+    // Its part has about 50 requests per second until the end; the missing ones are named.
+    let later = agents[2]["samples"].as_u64().unwrap();
+    assert!(later > 100, "{agents}");
+    let message = run.err();
+    let missing = message.split("a part of the load is missing: ").nth(1).unwrap();
+    assert!(missing.contains("of the agent") && missing.contains("requests at"), "{missing}");
+    let samples: u64 =
+        agents.as_array().unwrap().iter().map(|agent| agent["samples"].as_u64().unwrap()).sum();
+    assert_eq!(site.json("run/summary.json")["total"]["samples"].as_u64(), Some(samples));
+}
+
 /// A paused agent is reported, and its record is complete when it continues.
 #[test]
 fn a_paused_agent_returns() {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::processes::{Site, code};
+use busyhour_standin::StandIn;
+
+use crate::processes::{Process, Site, code, nats_server, wait_for};
 
 /// A plan with setUp and tearDown groups and users that send their numbers and a line of a file.
 const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -262,4 +264,46 @@ fn records_can_stay_on_the_agents() {
     for key in ["samples", "errors", "distribution", "bytes"] {
         assert_eq!(merged["total"][key], together["total"][key], "{key}");
     }
+}
+
+/// Agents observe their machines, and their reports show it.
+#[test]
+fn agents_observe_their_machines() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "4s", "--observe-agents", "os"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    for agent in site.json("run/cluster.json")["agents"].as_array().unwrap() {
+        let record = format!("run/{}", agent["record"].as_str().unwrap());
+        let summary = site.json(&format!("{record}/summary.json"));
+        assert!(!summary["system"].is_null(), "{summary}");
+        let page = std::fs::read_to_string(site.dir().join(&record).join("report.html")).unwrap();
+        assert!(page.contains("id=\"system\""), "{record}");
+    }
+}
+
+/// A NATS server of one's own, without authentication, is enough.
+#[test]
+fn runs_work_over_a_server_without_authentication() {
+    let Some(program) = nats_server() else { return };
+    let room = tempfile::tempdir().unwrap();
+    let ports = room.path().display().to_string();
+    let arguments = ["-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", &ports];
+    let server = Process::of(&program, room.path(), "nats", &arguments);
+    let file = room.path().join(format!("nats-server_{}.ports", server.child.id()));
+    let url = wait_for("the port of the server", || {
+        let ports: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).ok()?).ok()?;
+        Some(ports["nats"][0].as_str()?.to_owned())
+    });
+    let start = |name: &str, arguments: &[&str]| Process::start(room.path(), name, arguments);
+    let mut agent = start("agent", &["cluster", "agent", "--nats", &url, "--cores", "1", "--dir", "work"]);
+    agent.says("is waiting for work");
+    let tested = StandIn::start_application().unwrap();
+    let target = format!("http://127.0.0.1:{}/", tested.port());
+    let options = ["--rate", "50/s", "--for", "2s", "--on", &url, "--dir", "run", "--observe", "none"];
+    let mut run = start("run", &[&["run", &target], &options[..]].concat());
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let summary: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(room.path().join("run/summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["total"]["samples"].as_u64(), Some(tested.take_requests().len() as u64));
 }

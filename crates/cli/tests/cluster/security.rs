@@ -134,7 +134,17 @@ fn keys_and_records_are_readable_only_by_their_owner() {
     use std::os::unix::fs::PermissionsExt as _;
     let Some(site) = Site::start(1) else { return };
     let url = site.url();
-    let mut run = site.run(&[&url, "--rate", "10/s", "--for", "1s", "-H", "Authorization: Bearer s3cret"]);
+    let mut run = site.run(&[
+        &url,
+        "--rate",
+        "10/s",
+        "--for",
+        "1s",
+        "-H",
+        "Authorization: Bearer s3cret",
+        "-J",
+        "password=s3cret",
+    ]);
     assert_eq!(code(&mut run), 0, "{}", run.err());
     for path in ["hub", "hub/agent.json", "hub/controller.json", "hub/server.key", "run", "run/agents"] {
         let mode = std::fs::metadata(site.dir().join(path)).unwrap().permissions().mode();

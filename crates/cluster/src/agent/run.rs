@@ -147,12 +147,16 @@ impl RunSite {
                 None if state.prepared.is_some() => Ok(()),
                 None => Err("the run is not prepared".to_owned()),
             },
-            Order::Start { at_ns, properties } => {
+            Order::Start { at_ns, join_ns, properties } => {
                 let run = state.prepared.as_ref().ok_or("the run is not prepared")?;
                 let (at, now) = (Nanos(at_ns), run.clock.now());
-                if at <= now && !run.gate.is_started() {
+                let first = join_ns.map_or(at, Nanos);
+                if first <= now && !run.gate.is_started() {
                     // Users that start late would all start at once.
-                    return Err(format!("the start was {} ms ago", now.since(at) / 1_000_000));
+                    return Err(format!("the start was {} ms ago", now.since(first) / 1_000_000));
+                }
+                if join_ns.is_some() && !run.gate.is_started() {
+                    (run.join)(first);
                 }
                 run.gate.start(at, &properties);
                 Ok(())

@@ -70,6 +70,7 @@ fn replay_records(
     for (at, member) in followed.members.iter().enumerate() {
         let outcome = &mut outcomes[at];
         outcome.problem = problems[at].clone().unwrap_or_default();
+        outcome.replaces = member.replaces.map(|lost| followed.members[lost].info.name.clone());
         let record = record_dir(dir, member);
         outcome.left_at = member.end.as_ref().filter(|_| leaves_records).map(|end| end.dir.clone());
         let source = match Source::record(&record.samples_path()) {
@@ -144,7 +145,12 @@ fn generated(followed: &Followed, outcomes: &[AgentOutcome], run: &RemoteRun) ->
     let lost: Vec<Option<String>> = members
         .iter()
         .zip(outcomes)
-        .map(|(member, outcome)| lost_load(member, outcome, followed.started_ns, end))
+        .enumerate()
+        .map(|(at, (member, outcome))| {
+            let joined = |other: &&Member| other.replaces == Some(at) && other.joined_ns > 0;
+            let replacement = members.iter().find(joined);
+            lost_load(member, outcome, followed.started_ns, (end, replacement))
+        })
         .collect();
     let remote = RemoteFacts {
         generator: generator_facts(members),
@@ -170,12 +176,18 @@ fn schedule_start(followed: &Followed, groups: &[u32]) -> Option<Nanos> {
 }
 
 /// The part of the load of an agent that is missing; `None` if nothing is missing.
-fn lost_load(member: &Member, outcome: &AgentOutcome, started_ns: u64, end_ns: u64) -> Option<String> {
+fn lost_load(
+    member: &Member,
+    outcome: &AgentOutcome,
+    started_ns: u64,
+    (end_ns, replacement): (u64, Option<&Member>),
+) -> Option<String> {
     let (name, share) = (&member.info.name, &member.share);
     if member.end.is_some() {
         // An agent that was lost and returned has generated its load, and its record shows the stalls of its machine.
         return None;
     }
+    let end_ns = replacement.map_or(end_ns, |other| other.joined_ns);
     let since_ns = member.losses.last().map_or(started_ns, |loss| loss.from_ns);
     let (since, until) = (since_ns as f64 / 1e9, end_ns.max(since_ns) as f64 / 1e9);
     let rate = member.rate();

@@ -1,5 +1,6 @@
 //! Follows a run from its start to its end: orders, reports, losses.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,10 +14,11 @@ use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::assembly::{acknowledge, agent_of};
 use super::attachment::{Progress, StoredRun};
 use super::figures;
+use super::incoming::{acknowledge, agent_of};
 use super::member::Member;
+use super::replacement::{AFTER_LEASE_NS, JOIN_NS, Recruiting, Vacancy, recruit};
 use super::seconds_file::SecondsFiles;
 use super::settings::{ControllerSettings, Loss, OnAgentLoss};
 use crate::clock_table::ClockOffset;
@@ -61,6 +63,7 @@ pub(super) struct Follow<'f> {
     pub(super) clock: Clock,
     pub(super) has_tear_down: bool,
     pub(super) seconds: SecondsFiles,
+    pub(super) recruiting: Option<Recruiting>,
     pub(super) say: &'f Say,
 }
 
@@ -94,6 +97,10 @@ struct Course<'r> {
     forced_ns: Option<u64>,
     started_ns: u64,
     offsets: (UnboundedSender<(usize, ClockOffset)>, UnboundedReceiver<(usize, ClockOffset)>),
+    /// For each agent, whether another one takes over its share.
+    replaced: BTreeSet<usize>,
+    recruits: (UnboundedSender<Member>, UnboundedReceiver<Member>),
+    recruiters: Vec<tokio::task::JoinHandle<()>>,
     /// What another controller needs if this one ends.
     stored: &'r mut StoredRun,
 }
@@ -127,6 +134,9 @@ impl Follow<'_> {
             forced_ns: None,
             started_ns: stored.state.started_ns,
             offsets: unbounded_channel(),
+            replaced: BTreeSet::new(),
+            recruits: unbounded_channel(),
+            recruiters: Vec::new(),
             stored,
         };
         // A run that was taken over may have started already.
@@ -156,6 +166,7 @@ impl Follow<'_> {
                 }
             }
         }
+        course.recruiters.iter().for_each(tokio::task::JoinHandle::abort);
         let rest = course.merger.close_all();
         course.pass_on(rest);
         if course.merger.is_inexact()
@@ -237,6 +248,7 @@ impl Follow<'_> {
         self.store(course);
         let order = |member: &Member| Order::Start {
             at_ns: at.saturating_add_signed(member.start_offset_ns),
+            join_ns: None,
             properties: properties.clone(),
         };
         for (member, cause) in self.give_all(&course.members, order).await {
@@ -300,7 +312,11 @@ impl Follow<'_> {
         let member = &mut course.members[at];
         match report {
             Report::Alive { users } => member.users = users,
-            Report::Ready => {}
+            Report::Ready => {
+                if member.replaces.is_some() && member.joined_ns == 0 {
+                    self.let_join(course, at);
+                }
+            }
             Report::Failed { reason } => self.fail(course, at, &reason),
             Report::SetUpDone { properties } => {
                 member.is_set_up = true;
@@ -348,6 +364,7 @@ impl Follow<'_> {
             let _ = self.orders.client.publish(subjects::down_all(&self.orders.run), Vec::new().into()).await;
         }
         self.find_losses(course, now);
+        self.replace_lost(course, now);
         self.read_clocks(course, now);
         let closed = course.merger.close(now);
         course.pass_on(closed);
@@ -424,6 +441,71 @@ impl Follow<'_> {
             ));
             self.on_loss(course, at);
         }
+    }
+
+    /// Looks for agents that take over the shares of lost ones, once these have certainly stopped.
+    fn replace_lost(&self, course: &mut Course<'_>, now: u64) {
+        while let Ok(mut member) = course.recruits.1.try_recv() {
+            member.last_message_ns = now;
+            course.merger.add_agent();
+            course.seconds.add_agent(&member.directory());
+            course.members.push(member);
+        }
+        let Some(recruiting) = &self.recruiting else { return };
+        if course.started_ns == 0 || course.stop != Stop::No {
+            return;
+        }
+        let lease_ns = u64::try_from(self.settings.lease.as_nanos()).unwrap_or(u64::MAX);
+        // Every agent that joins needs a writer.
+        let first = course.members.iter().filter(|member| member.replaces.is_none()).count();
+        for lost in 0..course.members.len() {
+            let member = &course.members[lost];
+            let silent_ns = now.saturating_sub(member.last_message_ns);
+            let is_vacant = !member.is_over() && member.is_lost() && silent_ns >= lease_ns + AFTER_LEASE_NS;
+            if !is_vacant || course.replaced.len() >= first || !course.replaced.insert(lost) {
+                continue;
+            }
+            // An agent that still receives orders, although its reports are lost, must stop, too.
+            self.give_later(member, Order::Change { change: LoadOrder::StopNow, at_ns: None });
+            (self.say)(&format!(
+                "looking for an agent that takes over the share {} of {}",
+                member.share, member.info.name
+            ));
+            let vacancy = Vacancy { lost, seat: member.seat, share: member.share.clone() };
+            let (orders, found) = (Arc::clone(self.orders), course.recruits.0.clone());
+            let task = recruit(orders, self.settings.clone(), recruiting.clone(), vacancy, found);
+            course.recruiters.push(tokio::spawn(task));
+        }
+    }
+
+    /// Lets an agent start its part of a run that has started.
+    fn let_join(&self, course: &mut Course<'_>, at: usize) {
+        let joined_ns = self.now() + JOIN_NS;
+        let start_ns = i64::try_from(course.started_ns).unwrap_or(i64::MAX);
+        let properties = course.members.iter().find(|member| member.share.is_first());
+        let properties = properties.map(|member| member.properties.clone()).unwrap_or_default();
+        let member = &mut course.members[at];
+        member.start_offset_ns = member.clock.correction_ns(start_ns);
+        member.joined_ns = joined_ns;
+        let there = |at_ns: u64| at_ns.saturating_add_signed(member.start_offset_ns);
+        let start =
+            Order::Start { at_ns: there(course.started_ns), join_ns: Some(there(joined_ns)), properties };
+        (self.say)(&format!(
+            "the agent {} takes over the share {} from {:.1} s on",
+            member.info.name,
+            member.share,
+            joined_ns as f64 / 1e9
+        ));
+        let (orders, id, name) = (Arc::clone(self.orders), member.info.id.clone(), member.info.name.clone());
+        let say = Arc::clone(self.say);
+        tokio::spawn(async move {
+            for order in [Order::Begin, start] {
+                if let Err(error) = orders.give(&id, &order, Duration::from_secs(1)).await {
+                    say(&format!("warning: the agent {name} did not follow an order: {error}"));
+                }
+            }
+        });
+        self.store(course);
     }
 
     /// Estimates the clocks at intervals, without waiting for the answers.

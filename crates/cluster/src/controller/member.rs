@@ -14,6 +14,12 @@ use crate::orders::Orders;
 pub(super) struct Member {
     pub(super) info: AgentInfo,
     pub(super) share: LoadShare,
+    /// The number of its share.
+    pub(super) seat: usize,
+    /// The lost agent whose share it took over.
+    pub(super) replaces: Option<usize>,
+    /// When it joined the run, in ns of the run; 0 at the start.
+    pub(super) joined_ns: u64,
     /// The clock of the agent's process at the start of the run, as the agent assumes it, in ns.
     pub(super) origin_ns: i64,
     /// The differences between the agent's clock of the run and that of the controller.
@@ -45,6 +51,9 @@ impl Member {
         Member {
             info,
             share,
+            seat: 0,
+            replaces: None,
+            joined_ns: 0,
             origin_ns: 0,
             clock: ClockTable::default(),
             start_offset_ns: 0,
@@ -62,8 +71,12 @@ impl Member {
         }
     }
 
-    /// Number of writers for its record: one for each core.
+    /// Number of writers for its record: one for each core. The writers of a run are created at its start, so that an agent that
+    /// joins later has one.
     pub(super) fn writers(&self) -> usize {
+        if self.replaces.is_some() {
+            return 1;
+        }
         self.info.cores.clamp(1, 1_024) as usize
     }
 

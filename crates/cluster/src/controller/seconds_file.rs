@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use busyhour_sample::Snapshot;
 
@@ -16,7 +16,10 @@ const MESSAGE_BYTES_MAX: usize = 8 << 20;
 
 /// The files of all agents; clones refer to the same files.
 #[derive(Clone)]
-pub(super) struct SecondsFiles(Arc<Vec<Mutex<SecondsFile>>>);
+pub(super) struct SecondsFiles {
+    dir: PathBuf,
+    files: Arc<Mutex<Vec<SecondsFile>>>,
+}
 
 struct SecondsFile {
     path: PathBuf,
@@ -24,9 +27,18 @@ struct SecondsFile {
 }
 
 impl SecondsFiles {
-    /// Files at these paths. Each is created when its first second arrives.
-    pub(super) fn new(paths: impl Iterator<Item = PathBuf>) -> SecondsFiles {
-        SecondsFiles(Arc::new(paths.map(|path| Mutex::new(SecondsFile { path, file: None })).collect()))
+    /// Files in a directory. Each is created when its first second arrives.
+    pub(super) fn new(dir: &Path) -> SecondsFiles {
+        SecondsFiles { dir: dir.to_owned(), files: Arc::default() }
+    }
+
+    /// Adds the file of the next agent.
+    pub(super) fn add_agent(&self, name: &str) {
+        self.lock().push(SecondsFile { path: self.dir.join(format!("{name}.seconds")), file: None });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<SecondsFile>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Appends the message with a second of an agent.
@@ -34,8 +46,8 @@ impl SecondsFiles {
     /// # Errors
     /// The file cannot be written.
     pub(super) fn add(&self, agent: usize, message: &[u8]) -> io::Result<()> {
-        let Some(file) = self.0.get(agent) else { return Ok(()) };
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.lock();
+        let Some(file) = files.get_mut(agent) else { return Ok(()) };
         if file.file.is_none() {
             if let Some(parent) = file.path.parent() {
                 create_private_dir(parent)?;
@@ -100,7 +112,6 @@ impl SecondsFiles {
     }
 
     fn path(&self, agent: usize) -> Option<PathBuf> {
-        let file = self.0.get(agent)?.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(Path::to_owned(&file.path))
+        Some(self.lock().get(agent)?.path.clone())
     }
 }

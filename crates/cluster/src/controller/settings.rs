@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock_table::ClockTable;
 use crate::invitation::Invitation;
+use crate::messages::AgentObservation;
 
 /// The action when an agent is lost during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +15,8 @@ pub enum OnAgentLoss {
     /// The other agents go on with their shares; the share of the lost agent is missing.
     #[default]
     Continue,
+    /// The share goes to an agent that is free, as soon as the lost one has certainly stopped.
+    Redistribute,
     /// The run is stopped.
     Stop,
 }
@@ -47,6 +50,8 @@ pub struct ControllerSettings {
     pub leaves_records: bool,
     /// Whether agents with more cores have larger shares.
     pub weighs_cores: bool,
+    /// What agents observe on their machines.
+    pub observe: AgentObservation,
     /// The action when an agent is lost.
     pub on_loss: OnAgentLoss,
     /// Time without a message from the controller after which agents stop the run.
@@ -65,6 +70,7 @@ impl ControllerSettings {
             csv_rows: CsvRows::UsedOnce,
             leaves_records: false,
             weighs_cores: false,
+            observe: AgentObservation::None,
             on_loss: OnAgentLoss::Continue,
             lease: Duration::from_secs(30),
         }
@@ -80,6 +86,9 @@ pub struct AgentOutcome {
     pub id: String,
     /// Its share of the load, in the notation of [`busyhour_arrivals::LoadShare`].
     pub share: String,
+    /// The name of the lost agent whose share it took over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
     /// Number of cores.
     pub cores: u32,
     /// The directory with its record, relative to the run directory; `None` if it was not fetched.

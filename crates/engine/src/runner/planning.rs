@@ -83,6 +83,8 @@ pub(super) fn plan_group<P: Protocol>(
         };
         end = Some(first + Nanos::from_secs(duration_s).0);
     }
+    // Users of a generator that joins later start over the ramp-up, and end at the planned time.
+    let first = first.max(shared.part.joined());
     Ok(GroupStart { group: index, users, spacing_ns, first, end, lifetimes: None })
 }
 

@@ -1,18 +1,23 @@
 //! Runs on agents: the options of `busyhour run`, and the start of such a run.
 
+pub(crate) mod failure;
+pub(crate) mod labels;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use busyhour_cluster::{
-    AbandonedRun, ClusterError, Controller, ControllerSettings, CsvRows, Invitation, OnAgentLoss,
+    AbandonedRun, AgentObservation, ClusterError, Controller, ControllerSettings, CsvRows, Invitation,
+    OnAgentLoss,
 };
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{Prepared, RunEvent, RunHandle, RunObserver as _};
 use busyhour_program::clock::Clock;
 use clap::{Args, ValueEnum};
 
-use super::failure::failure;
-use super::labels::labels;
+use failure::failure;
+use labels::labels;
+
 use crate::command_error::CommandError;
 use crate::events::ShownEvents;
 use crate::exit::Exit;
@@ -23,6 +28,9 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// Default time without a message from the controller after which agents stop.
 const LEASE: Duration = Duration::from_secs(30);
+
+/// Default if the share of a lost agent is given to another one, which waits for this time.
+const SHORT_LEASE: Duration = Duration::from_secs(5);
 
 /// Shortest such time: the controller sends a message every second.
 const LEASE_MIN: Duration = Duration::from_secs(2);
@@ -52,6 +60,9 @@ pub(crate) struct OnArgs {
         hide_short_help = true
     )]
     shares: Option<ShareChoice>,
+    /// What agents observe on their machines (default: auto, or none with --observe none).
+    #[arg(long, value_name = "WHAT", requires = "on", hide_short_help = true)]
+    observe_agents: Option<ObserveChoice>,
     /// Leave the records on the agents; the results come from the seconds that they send.
     #[arg(long, requires = "on", hide_short_help = true)]
     leave_records: bool,
@@ -64,12 +75,23 @@ pub(crate) struct OnArgs {
     /// Which agents get the rows of CSV files: split or copy (default: split for files that are read once, copy for others).
     #[arg(long, value_name = "ROWS", requires = "on", hide_short_help = true)]
     csv: Option<CsvChoice>,
-    /// Time without a message from this program after which agents stop the run (default: 30s).
+    /// Time without a message from this program after which agents stop the run (default: 30s; 5s with redistribute).
     #[arg(long, value_name = "TIME", requires = "on", hide_short_help = true)]
     agent_lease: Option<String>,
     /// Action when an agent is lost (default: continue).
     #[arg(long, value_name = "ACTION", requires = "on", hide_short_help = true)]
     on_agent_loss: Option<LossAction>,
+}
+
+/// What agents observe on their machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ObserveChoice {
+    /// Nothing.
+    None,
+    /// The machine.
+    Os,
+    /// The machine, and the systems under test that run on it.
+    Auto,
 }
 
 /// How the load is divided.
@@ -95,6 +117,8 @@ enum CsvChoice {
 enum LossAction {
     /// The other agents go on; the share of the lost agent is missing.
     Continue,
+    /// Its share goes to an agent that is free, as soon as it has certainly stopped.
+    Redistribute,
     /// The run is stopped.
     Stop,
 }
@@ -110,8 +134,8 @@ pub(crate) struct AgentsOfRun {
 }
 
 impl OnArgs {
-    /// The settings; `None` if the run is not on agents.
-    pub(crate) fn settings(&self) -> Result<Option<AgentsOfRun>, CommandError> {
+    /// The settings; `None` if the run is not on agents. `is_observed` is whether the run is observed.
+    pub(crate) fn settings(&self, is_observed: bool) -> Result<Option<AgentsOfRun>, CommandError> {
         let Some(hub) = &self.on else { return Ok(None) };
         let invitation = Invitation::read(hub).map_err(|error| format!("--on: {}", chain(&error)))?;
         let wait = match &self.wait_for_agents {
@@ -120,6 +144,7 @@ impl OnArgs {
         };
         let lease = match &self.agent_lease {
             Some(text) => Duration::from_nanos(time_ns("--agent-lease", text)?),
+            None if self.on_agent_loss == Some(LossAction::Redistribute) => SHORT_LEASE,
             None => LEASE,
         };
         if lease < LEASE_MIN {
@@ -137,7 +162,15 @@ impl OnArgs {
             },
             on_loss: match self.on_agent_loss {
                 Some(LossAction::Stop) => OnAgentLoss::Stop,
+                Some(LossAction::Redistribute) => OnAgentLoss::Redistribute,
                 Some(LossAction::Continue) | None => OnAgentLoss::Continue,
+            },
+            observe: match self.observe_agents {
+                Some(ObserveChoice::None) => AgentObservation::None,
+                Some(ObserveChoice::Os) => AgentObservation::Os,
+                Some(ObserveChoice::Auto) => AgentObservation::Auto,
+                None if is_observed => AgentObservation::Auto,
+                None => AgentObservation::None,
             },
             lease,
             leaves_records: self.leave_records,
@@ -154,7 +187,7 @@ impl OnArgs {
 
 impl AgentsOfRun {
     /// The agents of a run that is taken over.
-    pub(super) fn attach(run: AbandonedRun, invitation: Invitation) -> AgentsOfRun {
+    pub(crate) fn attach(run: AbandonedRun, invitation: Invitation) -> AgentsOfRun {
         AgentsOfRun {
             settings: run.settings(invitation),
             clock: Some(run.clock().clone()),
