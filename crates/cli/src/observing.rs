@@ -27,8 +27,8 @@ pub(crate) struct ObserveRunArgs {
     /// What to observe: auto (default), none, os, jvm, …
     ///
     /// Sources: none, auto (the processes behind the hosts and ports of the plan, and this machine), os, process:PID or process:NAME, jvm or jvm:NAME,
-    /// gc:FILE, log:FILE, journal:UNIT, prometheus:URL or just the URL, postgres://USER:PASSWORD@HOST/DATABASE, rdt, perf:PID, stacks:jvm:NAME. A comma in a
-    /// value is written `\,`.
+    /// gc:FILE, log:FILE, journal:UNIT, prometheus:URL or just the URL, postgres://USER:PASSWORD@HOST/DATABASE, mysql://USER:PASSWORD@HOST/DATABASE, rdt, perf:PID,
+    /// stacks:jvm:NAME. A comma in a value is written `\,`.
     #[arg(long, value_name = "SOURCES")]
     observe: Vec<String>,
     /// Time between readings, at least 100ms (default: 1s).

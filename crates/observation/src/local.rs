@@ -54,6 +54,7 @@ pub(crate) fn select(
         SourceSpec::Stacks(name) => add_stacks(&root, name.as_ref(), request, selected),
         SourceSpec::Prometheus(_)
         | SourceSpec::Postgres(_)
+        | SourceSpec::MySql(_)
         | SourceSpec::GcLog(_)
         | SourceSpec::Log(_)
         | SourceSpec::Journal(_) => {}
@@ -140,6 +141,7 @@ fn named_jvm(source: &SourceSpec) -> Option<Option<&ProcessName>> {
         | SourceSpec::Process(_)
         | SourceSpec::Prometheus(_)
         | SourceSpec::Postgres(_)
+        | SourceSpec::MySql(_)
         | SourceSpec::GcLog(_)
         | SourceSpec::Log(_)
         | SourceSpec::Journal(_)
