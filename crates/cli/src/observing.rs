@@ -109,6 +109,11 @@ impl RunObservation {
         ObserveRunArgs { observe: vec![list.to_owned()], ..ObserveRunArgs::default() }.read(false)
     }
 
+    /// The observation of a run on agents. This process then makes no load: its connections lead to the hub, not to the system.
+    pub(crate) fn without_load(&mut self) {
+        self.request.is_generator = false;
+    }
+
     /// Finds the sources, reports them, and adds the observer to the run. Returns the series of the run.
     pub(crate) fn attach(
         &self,
@@ -192,6 +197,14 @@ mod tests {
     use busyhour_observation::LineState;
 
     use super::*;
+
+    #[test]
+    fn the_connections_of_a_controller_are_not_followed() {
+        let mut observation = ObserveRunArgs::default().read(false).unwrap();
+        assert!(observation.request.is_generator);
+        observation.without_load();
+        assert!(!observation.request.is_generator);
+    }
 
     #[test]
     fn the_overview_names_watched_and_unwatched_sources() {

@@ -48,6 +48,9 @@ impl RunObservation {
     #[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "only the demo names sources itself"))]
     #[allow(clippy::unnecessary_wraps, reason = "the observation of a program with the feature can fail")]
     pub(crate) fn of_list(_list: &str) -> Result<RunObservation, CommandError> {
+    /// Does nothing.
+    pub(crate) fn without_load(&mut self) {}
+
         Ok(RunObservation)
     }
 

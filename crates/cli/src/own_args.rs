@@ -100,6 +100,9 @@ impl OwnArgs {
             Some(text) => Some(deadline(text)?),
         };
         command.agents = self.on.settings()?;
+        if command.agents.is_some() {
+            command.observation.without_load();
+        }
         self.load.apply(url, command)
     }
 }

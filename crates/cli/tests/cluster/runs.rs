@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::processes::{Site, code};
+use crate::processes::{Process, Site, code};
 
 /// A plan with setUp and tearDown groups and users that send their numbers and a line of a file.
 const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -215,4 +215,19 @@ fn rows_of_a_file_are_dealt() {
     received.sort();
     assert_eq!(received, rows.iter().map(|row| format!("/row/{row}")).collect::<Vec<_>>());
     assert!(!site.dir().join("run/csv-rows").exists());
+}
+
+/// The controller observes the system behind the plan's hosts, but not the hub's server, to which it is connected itself.
+#[test]
+fn the_hub_is_no_part_of_the_observed_system() {
+    let Some(site) = Site::start(1) else { return };
+    let url = site.url();
+    // The search for further processes is repeated after 2 s.
+    let load = ["--arrivals", "constant(20/s) for 4s", "--on", "hub/controller.json", "--dir", "run", "-v"];
+    let mut run = Process::start(site.dir(), "run", &[&["run", url.as_str()], &load[..]].concat());
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let sources = site.json("run/sources.json").to_string();
+    assert!(sources.contains(&format!("process:{}", std::process::id())), "{sources}");
+    assert!(!sources.contains("nats-server"), "{sources}");
+    assert!(!run.err().contains("nats-server"), "{}", run.err());
 }
