@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{Prepared, RunEvent, RunObserver as _};
 use busyhour_observation::{
     Observation, ObservationRequest, ObservedSeries, SourceLine, SourceSpec, SystemObserver, parse_sources,
 };
 use busyhour_observe::INTERVAL_MIN;
-use busyhour_observe::prometheus::FetchOptions;
+use busyhour_observe::prometheus::{FetchOptions, MetricSelection};
 use clap::Args;
 
 use crate::command_error::CommandError;
@@ -34,6 +35,11 @@ pub(crate) struct ObserveRunArgs {
     /// Time between readings, at least 100ms (default: 1s).
     #[arg(long, value_name = "TIME", hide_short_help = true)]
     observe_interval: Option<String>,
+    /// Record these metrics of exporters instead of the usual ones; may be given several times.
+    ///
+    /// Patterns such as 'node_disk_*_total', 'container_*{pod="shop-*"}' or '!node_disk_discard*'; '*' stands for any text, and '!' excludes.
+    #[arg(long, value_name = "PATTERN", hide_short_help = true)]
+    observe_metrics: Vec<String>,
     /// PEM file of certificate authorities that are trusted for scraped metrics and databases.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     observe_ca: Option<PathBuf>,
@@ -61,6 +67,7 @@ impl ObserveRunArgs {
         run.request.keep_secrets = keep_secrets;
         run.request.is_generator = true;
         run.request.fetch = fetch_options(self.observe_ca.as_ref())?;
+        run.request.metrics = metrics_of(&self.observe_metrics)?;
         if let Some(interval) = &self.observe_interval {
             run.request.interval = interval_of("--observe-interval", interval)?;
         }
@@ -88,6 +95,15 @@ pub(crate) fn interval_of(option: &str, text: &str) -> Result<Duration, CommandE
         return Err(format!("{option} {text:?}: at least 100ms").into());
     }
     Ok(interval)
+}
+
+/// Reads patterns of metrics. Without any, the usual metrics are selected.
+pub(crate) fn metrics_of(patterns: &[String]) -> Result<MetricSelection, CommandError> {
+    if patterns.is_empty() {
+        return Ok(MetricSelection::default());
+    }
+    let parsed = MetricSelection::parse(patterns.iter().map(String::as_str));
+    parsed.map_err(|error| format!("--observe-metrics: {}", chain(&error)).into())
 }
 
 /// The options for metrics of other programs. The token comes from the environment, because other users can read command lines.
@@ -197,6 +213,20 @@ mod tests {
     use busyhour_observation::LineState;
 
     use super::*;
+
+    #[test]
+    fn patterns_of_metrics_replace_the_usual_ones() {
+        let of = |patterns: &[&str]| {
+            let observe_metrics = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+            ObserveRunArgs { observe_metrics, ..ObserveRunArgs::default() }.read(false)
+        };
+        let metrics = of(&["go_*", "!go_gc_*"]).unwrap().request.metrics;
+        assert!(metrics.selects("go_goroutines", &[]) && !metrics.selects("go_gc_duration_seconds", &[]));
+        assert!(!metrics.selects("node_load1", &[]));
+        assert!(of(&[]).unwrap().request.metrics.selects("node_load1", &[]));
+        let error = of(&["go_*{"]).unwrap_err().to_string();
+        assert!(error.starts_with("--observe-metrics: the pattern `go_*{` is not"), "{error}");
+    }
 
     #[test]
     fn the_connections_of_a_controller_are_not_followed() {

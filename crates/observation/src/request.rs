@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use busyhour_observe::prometheus::FetchOptions;
+use busyhour_observe::prometheus::{FetchOptions, MetricSelection};
 
 use crate::source_spec::{ProcessName, SourceSpec};
 
@@ -17,6 +17,8 @@ pub struct ObservationRequest {
     pub interval: Duration,
     /// How metrics are fetched from other programs.
     pub fetch: FetchOptions,
+    /// Which metrics of exporters are recorded.
+    pub metrics: MetricSelection,
     /// Whether secrets in texts of logs are recorded. Otherwise they are replaced by `[redacted]`.
     pub keep_secrets: bool,
     /// Whether this process generates the load. [`SourceSpec::Auto`] then also finds the processes to which it is connected.
@@ -41,6 +43,7 @@ impl Default for ObservationRequest {
             targets: Vec::new(),
             interval: Duration::from_secs(1),
             fetch: FetchOptions::default(),
+            metrics: MetricSelection::default(),
             keep_secrets: false,
             is_generator: false,
             finds_new_jvms: false,

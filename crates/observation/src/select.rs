@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use busyhour_observe::database::{DatabaseAddress, MySqlAddress, MySqlProbe, PostgresProbe};
-use busyhour_observe::prometheus::{MetricSelection, ScrapeProbe};
+use busyhour_observe::prometheus::ScrapeProbe;
 use busyhour_program::clock::Clock;
 
 use crate::local;
@@ -38,7 +38,7 @@ pub(crate) fn select(request: &ObservationRequest, clock: &Clock) -> Selected {
 }
 
 fn add_scrape(selected: &mut Selected, url: &str, request: &ObservationRequest) {
-    match ScrapeProbe::new(url, &request.fetch, MetricSelection::default()) {
+    match ScrapeProbe::new(url, &request.fetch, request.metrics.clone()) {
         Ok(probe) => selected.add_watched(Box::new(probe), ""),
         Err(error) => selected.refuse(SourceLine::not_watched(
             "prometheus",
