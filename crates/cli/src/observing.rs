@@ -130,6 +130,11 @@ impl RunObservation {
         self.request.is_generator = false;
     }
 
+    /// Whether anything is observed.
+    pub(crate) fn is_on(&self) -> bool {
+        !self.request.sources.is_empty()
+    }
+
     /// Finds the sources, reports them, and adds the observer to the run. Returns the series of the run.
     pub(crate) fn attach(
         &self,

@@ -51,6 +51,11 @@ impl RunObservation {
     /// Does nothing.
     pub(crate) fn without_load(&mut self) {}
 
+    /// Whether anything is observed.
+    pub(crate) fn is_on(&self) -> bool {
+        false
+    }
+
     /// Observes nothing, because the demo also works without the observation.
     #[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "only the demo names sources itself"))]
     #[allow(clippy::unnecessary_wraps, reason = "the observation of a program with the feature can fail")]

@@ -7,8 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const PROCESS: SuspectId = SuspectId(7);
 const GROUP: SuspectId = SuspectId(1_000);
 
-/// Observes a system for ten minutes, in the last of which a process is active. `victim` makes the system from the activity of the
-/// process and noise between 0 and 1.
+/// Observes a system for ten minutes. In the last minute, a process is active. `victim` returns the state of the system
+/// for the activity of the process and for noise between 0 and 1.
 fn observe(mut victim: impl FnMut(f64, f64) -> Victim) -> Vec<Detection> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut detector = Detector::default();
@@ -42,7 +42,7 @@ fn the_process_is_named_rather_than_its_control_group() {
 }
 
 #[test]
-fn a_system_at_its_own_limit_is_no_victim() {
+fn a_system_at_its_own_limit_is_not_harmed() {
     let found = observe(|active, noise| Victim {
         is_at_own_limit: active > 0.0,
         ..waiting(0.02 + 0.02 * noise + 0.5 * active)
@@ -51,7 +51,7 @@ fn a_system_at_its_own_limit_is_no_victim() {
 }
 
 #[test]
-fn waiting_that_follows_the_own_load_is_no_harm() {
+fn waiting_that_follows_the_own_load_is_not_harm() {
     let found = observe(|active, noise| Victim {
         cores: Some(0.3 + 0.1 * noise + 0.3 * active),
         ..waiting(0.02 + 0.02 * noise + 0.1 * active)

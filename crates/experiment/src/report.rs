@@ -15,7 +15,7 @@ use crate::scale::ResponseScale;
 /// Version of the format of reports.
 pub const REPORT_VERSION: u32 = 1;
 
-/// The probability that any effect on a response is claimed without one.
+/// The probability that an effect on a response is claimed although there is none.
 const ERROR: f64 = 0.05;
 
 /// A trial in a report.
@@ -55,7 +55,7 @@ pub struct ReportedResponse {
     pub name: String,
     /// The unit of its values; empty for numbers without one.
     pub unit: String,
-    /// What was found.
+    /// The result in a sentence.
     pub sentence: String,
     /// The names of the effects, in the order of the analysis.
     pub effect_names: Vec<String>,
@@ -105,7 +105,7 @@ pub struct ExperimentReport {
     pub version: u32,
     /// The title; empty if the file has none.
     pub title: String,
-    /// What was found for the first response.
+    /// The result for the first response in a sentence.
     pub sentence: String,
     /// Whether all trials of the planned repetitions are finished or given up.
     pub is_complete: bool,
@@ -276,7 +276,7 @@ fn case_causes(trials: &[ReportedTrial]) -> Vec<CaseCauses> {
 fn empty_table(design: &Design, scale: ResponseScale) -> ResponseTable {
     match ResponseTable::new(design.cases().count(), scale, []) {
         Ok(table) => table,
-        // Only values can be wrong.
+        // Only values can make a table invalid.
         Err(_) => unreachable!("a table without values is valid"),
     }
 }

@@ -88,7 +88,8 @@ pub(crate) fn neighbour(waiting: &str, others: f64, own: f64) -> String {
     )
 }
 
-/// What would decide the question, or confirm the cause. `candidate` is the evidence for the most likely cause if none is claimed.
+/// The next measurement, which would decide the question or confirm the cause. `candidate` is the evidence for the most
+/// likely cause if none is claimed.
 pub(crate) fn next_step(cause: Cause, candidate: Option<&Evidence>, not_examined: &[Cause]) -> String {
     let confirm = match cause {
         Cause::Generator => "repeat the run with more cores for the generator, or a lower rate",

@@ -218,7 +218,7 @@ fn log_with_idle_time() -> String {
 fn idle_time_is_reported_with_the_throughput_without_it() {
     let found = summary(&log_with_idle_time());
     let sentence = caveat(&found, |caveat| matches!(caveat, GcCaveat::IdleTime { .. })).unwrap();
-    // 121 pauses of 50 ms in 1059.05 s, of which 940 s are idle.
+    // 121 pauses of 50 ms in 1059.05 s, which include 940 s of idle time.
     assert_eq!(
         sentence,
         "89 % of the time has no collections (gaps of 940 s and more), which inflates throughput: it is 94.92 % without this time \

@@ -36,7 +36,7 @@ impl fmt::Display for Intensity {
     }
 }
 
-/// What a thread does next.
+/// The next action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Do one step of work.
@@ -45,15 +45,15 @@ pub enum Phase {
     PauseUntil(Duration),
 }
 
-/// Decides when a thread works. Steps of work that exceed the active part of a period shorten the following periods, so that
-/// the share of work is correct over time. Time in which the thread could not work is not made up for.
+/// Decides when a thread works. Steps of work that exceed the active part of a period shorten the following periods, so
+/// that the share of work is correct over time. A thread does not compensate for time in which it could not work.
 #[derive(Debug)]
 pub struct DutyCycle {
     period_ns: i128,
     active_ns: i128,
     /// The index of the current period.
     index: i128,
-    /// What remains of the active time in the current period; negative after a long step.
+    /// The remaining active time of the current period; negative after a long step.
     budget_ns: i128,
     working_since_ns: Option<i128>,
     busy_ns: i128,
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn time_without_work_is_not_made_up_for() {
+    fn time_without_work_is_not_compensated() {
         let mut cycle = DutyCycle::new(Intensity::from_percent(50).unwrap());
         assert_eq!(cycle.next(ms(1_000)), Phase::Work);
         assert_eq!(cycle.next(ms(1_050)), Phase::PauseUntil(ms(1_100)));

@@ -16,7 +16,7 @@ const JVM_INTERVAL: Duration = Duration::from_secs(5);
 /// of a core.
 const JVM_SEARCH_SHARE: u32 = 1_000;
 
-/// What to search for.
+/// The targets of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchKind {
     /// Processes behind the targets, for `auto`.
@@ -48,7 +48,7 @@ impl SearchTimes {
         processes.into_iter().chain(jvms).min_by_key(|(time, _)| *time)
     }
 
-    /// Plans the search that follows one that ended at `now` and took this time.
+    /// Plans the search after a search that ended at `now` and took this time.
     pub(crate) fn follow(&mut self, kind: SearchKind, now: Duration, took: Duration) {
         match kind {
             SearchKind::Processes if took > PROCESS_SEARCH_MAX => self.processes = &[],

@@ -1,9 +1,9 @@
 //! Changing the load during a run: its rate, and pauses.
 //!
-//! A change is posted with the time from which it applies, [`CHANGE_LEAD_NS`] from now. Each core receives it before that
-//! time: dispatchers check a counter before each arrival, and the tick of the core wakes sleeping users. So all cores change
-//! at the same instant, and the schedule of the whole run is a function of the seed and of the changes, which
-//! [`busyhour_arrivals::ScheduleChanges`] computes afterwards.
+//! A change is posted with the time at which it takes effect, [`CHANGE_LEAD_NS`] from now. Each core receives it before
+//! that time: dispatchers check a counter before each arrival, and the tick of the core wakes sleeping users. So all
+//! cores change at the same instant, and the schedule of the whole run is a function of the seed and of the changes,
+//! which [`busyhour_arrivals::ScheduleChanges`] computes afterwards.
 //!
 //! | | open workloads | other users |
 //! |---|---|---|
@@ -29,7 +29,7 @@ pub const CHANGES_MAX: usize = 1_000;
 /// Minimum and maximum factor of a rate.
 pub const FACTORS: (f64, f64) = (0.01, 100.0);
 
-/// A change and the moment from which it applies.
+/// A change and the time at which it takes effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PostedChange {
     /// The first moment at which it applies.

@@ -103,7 +103,7 @@ fn usual(name: &str, value: &Value, is_envoy: bool, is_traefik: bool) -> Option<
         "time" | "timestamp" | "ts" | "date" | "datetime" if value.is_number() => {
             Field::Since1970(StampKind::Between, unit_of(value.as_f64()?))
         }
-        // Traefik has `time` for its end beside `StartUTC`.
+        // Traefik writes the end as `time`, in addition to `StartUTC`.
         "time" | "timestamp" | "ts" | "date" | "datetime" if !is_traefik => Field::Stamp(StampKind::Between),
         "requesttime" | "durations" => Field::Duration(S),
         "durationms" | "elapsedms" | "latencyms" | "responsetimems" => Field::Duration(MS),

@@ -43,7 +43,8 @@ pub struct MatchCounts {
     pub foreign: u64,
     /// Lines before or after the run.
     pub outside: u64,
-    /// Whether identifiers of requests were compared. Without them, a lost request and the line of another one cannot be told apart.
+    /// Whether identifiers of requests were compared. Without them, the line of another request can be mistaken for
+    /// that of a lost request.
     pub by_id: bool,
     /// Whether the query was left out of the comparison, because the log does not contain it.
     pub without_query: bool,

@@ -63,7 +63,7 @@ pub fn match_requests(sent: &[SentRequest], logged: &[LoggedRequest], settings: 
     without
 }
 
-/// What a request and its line have in common.
+/// The properties that a request and its line have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comparison {
     Target,

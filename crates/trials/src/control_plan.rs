@@ -47,7 +47,7 @@ pub(crate) struct GroupLimits<'e> {
     pub(crate) limits: Vec<&'e CgroupLimits>,
 }
 
-/// What a control does.
+/// The effect of a control.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ControlAction<'e> {
     /// Limits a control group.
@@ -63,7 +63,7 @@ pub(crate) enum ControlAction<'e> {
 pub(crate) struct PlannedControl<'e> {
     pub(crate) target: ControlTarget<'e>,
     pub(crate) action: ControlAction<'e>,
-    /// The treatments, or the key, from which it comes.
+    /// The treatments, or the key, that request it.
     names: Vec<&'e str>,
 }
 

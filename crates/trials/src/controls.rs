@@ -23,7 +23,7 @@ pub struct UnavailableControl {
 pub struct CheckedControls {
     /// The settings that cannot be applied.
     pub unavailable: Vec<UnavailableControl>,
-    /// What to know about the others, such as values that the hardware rounds.
+    /// Notes about the others, such as values that the hardware rounds.
     pub notes: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 /// Largest length of a JSON file with a response, in bytes.
 const JSON_BYTES_MAX: u64 = 64 << 20;
 
-/// The shares of requests of which trials have quantiles.
+/// The shares of requests for which trials have quantiles.
 const SHARES: [f64; 15] =
     [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999];
 

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_cluster::{AgentSettings, AgentStop, Invitation, serve_agent};
+use busyhour_cluster::{AgentObservation, AgentObserver, AgentSettings, AgentStop, Invitation, serve_agent};
+use busyhour_launch::Prepared;
 
 use super::args::AgentArgs;
-use super::failure::failure;
-use super::labels::labels;
+use crate::agents::failure::failure;
+use crate::agents::labels::labels;
+use crate::events::ShownEvents;
 use crate::exit::{Exit, complain, say};
+use crate::observing::RunObservation;
 use crate::stop_signals::Signals;
 
 /// Runs the verb.
@@ -31,6 +34,7 @@ pub(super) fn main(args: &AgentArgs) -> Exit {
         dir: args.dir.clone(),
         allowed_hosts: args.allowed_hosts.clone(),
         is_for_one_run: args.once,
+        observe: Some(AgentObserver::new(observe)),
     };
     let stop = AgentStop::default();
     if let Err(error) = stop_on_signals(stop.clone()) {
@@ -43,6 +47,18 @@ pub(super) fn main(args: &AgentArgs) -> Exit {
             complain(exit, &message)
         }
     }
+}
+
+/// Observes this machine during a run.
+fn observe(prepared: &Prepared, what: AgentObservation) -> Result<(), String> {
+    let sources = match what {
+        AgentObservation::None => "none",
+        AgentObservation::Os => "os",
+        AgentObservation::Auto => "auto",
+    };
+    let observation = RunObservation::of_list(sources).map_err(|error| error.to_string())?;
+    let events = ShownEvents::new(prepared.control().grace());
+    observation.attach(prepared, &events, true).map(drop).map_err(|error| error.to_string())
 }
 
 /// The name of this machine.

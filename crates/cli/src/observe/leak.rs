@@ -1,4 +1,4 @@
-//! `busyhour observe leak`: searches memory leaks in rounds of load, or in the memory that a run recorded.
+//! `busyhour observe leak`: searches for memory leaks in rounds of load, or in the memory that a run recorded.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -29,7 +29,7 @@ const WRITTEN: [OutputKind; 2] = [OutputKind::Html, OutputKind::Json];
 /// The metric of the memory of a process and its descendants.
 const MEMORY: &str = "process_resident_memory_bytes";
 
-/// Points of a series that are read.
+/// Maximum number of points of a series that are read.
 const POINTS_MAX: usize = 4_096;
 
 #[derive(Debug, Args)]
@@ -51,13 +51,13 @@ pub(crate) struct LeakArgs {
     /// Process ID of the JVM.
     #[arg(long, value_name = "PID", requires = "plan")]
     jvm: Option<u32>,
-    /// Plan (JMX) or URL that makes the load of a round.
+    /// Plan (JMX) or URL with the load of a round.
     #[arg(long, value_name = "PLAN|URL", requires = "jvm")]
     plan: Option<PathBuf>,
     /// Number of rounds; the first one is the warm-up and is ignored.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=ROUNDS_MAX as u64))]
     rounds: u64,
-    /// Pause after the load of a round, longer than sessions live.
+    /// Pause after the load of a round; it must be longer than the lifetime of sessions.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = crate::quantities::time_s)]
     idle: f64,
     /// Directory of the runs of the rounds (default: a temporary one).
@@ -110,7 +110,7 @@ impl Output {
     }
 }
 
-/// Makes rounds of load, and judges the classes of the JVM.
+/// Runs rounds of load, and judges the classes of the JVM.
 fn rounds(args: &LeakArgs, pid: u32, plan: &Path, output: &Output) -> Exit {
     let jvm = match AttachedJvm::connect(&ProcRoot::live(), pid, JVM_TIMEOUT) {
         Ok(jvm) => jvm,
@@ -159,7 +159,7 @@ fn rounds(args: &LeakArgs, pid: u32, plan: &Path, output: &Output) -> Exit {
     }
 }
 
-/// Makes a round; returns its number of requests, and the live bytes after it.
+/// Runs a round; returns its number of requests, and the live bytes after it.
 fn add_round(
     args: &LeakArgs,
     jvm: &AttachedJvm,
@@ -194,7 +194,7 @@ fn add_round(
     Ok((requests, histogram.bytes))
 }
 
-/// Waits for a time; there is no event that ends it.
+/// Waits for this time; no event ends the wait early.
 fn pause(time: Duration) {
     let end = Instant::now() + time;
     while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {

@@ -89,7 +89,7 @@ struct Settings {
     time: CountedTime,
 }
 
-/// What was counted.
+/// The counts.
 struct Counted {
     log: NamedLog,
     bursts: Result<Vec<CountedBurst>, NoBursts>,

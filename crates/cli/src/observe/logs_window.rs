@@ -15,8 +15,8 @@ pub(super) enum CountedTime {
     Between(Option<i64>, Option<i64>),
     /// Between two times since the first entry.
     SinceFirst(RunWindow),
-    /// From a time of day until the first time of this kind after the first entry; from the first entry or to the last one without
-    /// them.
+    /// From the first to the second time of day. Each is its first occurrence after the first entry of the log. Without them: from the
+    /// first entry, or to the last one.
     OfDay(Option<String>, Option<String>),
 }
 

@@ -137,6 +137,11 @@ impl Site {
         Process::start(self.dir(), "run", &all)
     }
 
+    /// Starts `busyhour` with arguments. `name` is the name of its output files.
+    pub(crate) fn process(&self, name: &str, arguments: &[&str]) -> Process {
+        Process::start(self.dir(), name, arguments)
+    }
+
     /// Executes `busyhour` and returns its standard output.
     pub(crate) fn execute(&self, arguments: &[&str]) -> String {
         let mut process = Process::start(self.dir(), "verb", arguments);

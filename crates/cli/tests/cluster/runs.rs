@@ -231,3 +231,66 @@ fn the_hub_is_no_part_of_the_observed_system() {
     assert!(!sources.contains("nats-server"), "{sources}");
     assert!(!run.err().contains("nats-server"), "{}", run.err());
 }
+
+/// As with JMeter's remote engines, each agent has all users of the plan, but with different numbers.
+#[test]
+fn users_can_be_multiplied() {
+    let Some(site) = Site::start(2) else { return };
+    let group = group("ThreadGroup", "ThreadGroupGui", 3, 2, "/user/${__threadNum}", "");
+    std::fs::write(site.dir().join("plan.jmx"), PLAN.replace("GROUPS", &group)).unwrap();
+    let mut run = site.run(&["plan.jmx", "-J", &site.port(), "--agents", "2", "--users-per-agent"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let mut received: Vec<String> = site.server.take_requests().iter().map(|r| r.request.target()).collect();
+    received.sort();
+    let expected: Vec<String> =
+        (1..=6).flat_map(|user| [format!("/user/{user}"), format!("/user/{user}")]).collect();
+    assert_eq!(received, expected);
+    std::fs::remove_dir_all(site.dir().join("run")).unwrap();
+    let url = site.url();
+    let mut refused =
+        site.run(&[&url, "--rate", "10/s", "--for", "1s", "--agents", "2", "--users-per-agent"]);
+    assert_eq!(code(&mut refused), 2, "{}", refused.err());
+    assert!(refused.err().contains("cannot be multiplied"), "{}", refused.err());
+}
+
+/// Records can stay on the agents; the figures then come from the seconds that they sent.
+#[test]
+fn records_can_stay_on_the_agents() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "100/s", "--for", "5s", "--leave-records"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let left: Vec<String> = site.json("run/cluster.json")["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|agent| {
+            assert!(agent["record"].is_null() && agent["problem"] == "", "{agent}");
+            agent["left_at"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let mut arguments = vec!["report", "--json"];
+    arguments.extend(left.iter().map(String::as_str));
+    let together: serde_json::Value = serde_json::from_str(&site.execute(&arguments)).unwrap();
+    let merged = site.json("run/summary.json");
+    assert_eq!(merged["total"]["samples"].as_u64(), Some(site.server.take_requests().len() as u64));
+    for key in ["samples", "errors", "distribution", "bytes"] {
+        assert_eq!(merged["total"][key], together["total"][key], "{key}");
+    }
+}
+
+/// Agents observe their machines, and their reports show it.
+#[test]
+fn agents_observe_their_machines() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "4s", "--observe-agents", "os"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    for agent in site.json("run/cluster.json")["agents"].as_array().unwrap() {
+        let record = format!("run/{}", agent["record"].as_str().unwrap());
+        let summary = site.json(&format!("{record}/summary.json"));
+        assert!(!summary["system"].is_null(), "{summary}");
+        let page = std::fs::read_to_string(site.dir().join(&record).join("report.html")).unwrap();
+        assert!(page.contains("id=\"system\""), "{record}");
+    }
+}

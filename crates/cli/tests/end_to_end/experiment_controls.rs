@@ -49,7 +49,8 @@ fn command(room: &Room, arguments: &[&str]) -> Command {
     command
 }
 
-/// Writes a program by another process, because one that another thread starts at this moment would hold the file open for writing.
+/// Writes a program in a separate process. If this process wrote it, a child that another thread starts at the same
+/// time could hold the file open for writing.
 fn write_program(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut writer = Command::new("sh")
@@ -62,7 +63,7 @@ fn write_program(path: &Path, text: &str) {
     assert!(writer.wait().unwrap().success());
 }
 
-/// Whether the experiment can be had here; if not, the reason is printed.
+/// Whether the experiment can be executed here; if not, the reason is printed.
 fn is_available(room: &Room) -> bool {
     let ended = room.start_command(command(room, &["experiment", "run", "delay.toml", "--dry-run"])).end();
     if ended.status.success() {
@@ -333,7 +334,7 @@ fn a_delay_of_the_network_is_an_effect() {
 }
 
 #[test]
-fn controls_that_cannot_be_had_are_named_before_the_first_trial() {
+fn unavailable_controls_are_named_before_the_first_trial() {
     let room = Room::new();
     let treatments =
         "[[treatment]]\nname = \"none\"\nkind = \"cgroup\"\ntarget = \"/no/such/group\"\ncpu-max = 0.5\n";

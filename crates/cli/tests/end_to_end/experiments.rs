@@ -124,7 +124,7 @@ fn an_experiment_finds_the_effect_of_a_delay() {
 }
 
 #[test]
-fn a_dry_run_shows_trials_and_what_is_wrong() {
+fn a_dry_run_shows_trials_and_errors() {
     let room = Room::new();
     let good = experiment("exec true", 9, "duration = \"2s\"\nrepetitions = 4", "");
     room.file("delay.toml", &good);
@@ -188,7 +188,7 @@ fn a_system_that_is_never_ready_is_named_with_its_log() {
 }
 
 #[test]
-fn a_system_that_dies_in_mid_trial_fails_the_trial() {
+fn a_trial_fails_if_the_system_ends_during_it() {
     let room = Room::new();
     let port = free_port();
     let busyhour = env!("CARGO_BIN_EXE_busyhour");

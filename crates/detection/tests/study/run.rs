@@ -14,7 +14,7 @@ const NEIGHBOURS: u64 = 1_000_000;
 /// The start of a neighbour is moved by up to this time.
 pub(crate) const MOVED_MAX_S: f64 = 120.0;
 
-/// What is simulated.
+/// The simulated machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene {
     pub(crate) system: SystemKind,
@@ -31,7 +31,7 @@ pub(crate) struct Scene {
     pub(crate) cores: f64,
 }
 
-/// What the detector found.
+/// The findings of the detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Found {
     /// Harmless processes that were named.

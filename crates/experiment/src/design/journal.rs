@@ -122,8 +122,8 @@ impl<'d> Journal<'d> {
         }
     }
 
-    /// The experiment is continued after an interruption: the warm-up trials are executed again, because the machine was used for
-    /// other things, or restarted, in the meantime.
+    /// Continues the experiment after an interruption. The warm-up trials are executed again, because the machine may
+    /// have been restarted or used for other tasks in the meantime.
     pub fn continue_after_interruption(&mut self) {
         self.continuations = self.continuations.saturating_add(1);
     }
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn without_incidents_the_trials_follow_the_design() {
+    fn trials_follow_the_design_if_all_finish() {
         for order in [TrialOrder::Interleaved, TrialOrder::Mirrored, TrialOrder::Sequential] {
             let design = design(order, &[2, 2], 3, 3);
             let mut journal = Journal::new(&design);
@@ -466,7 +466,7 @@ mod tests {
     }
     proptest! {
         #[test]
-        fn every_trial_ends_whatever_happens(
+        fn every_trial_ends_after_any_outcomes(
             outcomes in prop::collection::vec(0_u8..4, 0..200), order in 0_usize..3, warm_up in 0_u32..5,
         ) {
             let order = [TrialOrder::Interleaved, TrialOrder::Mirrored, TrialOrder::Sequential][order];

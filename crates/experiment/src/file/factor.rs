@@ -19,7 +19,7 @@ pub struct Factor {
     pub levels: Vec<Level>,
 }
 
-/// A level of a factor, with what it sets. A level without settings leaves everything as it is.
+/// A level of a factor, with its settings. A level without settings changes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Level {
@@ -68,7 +68,7 @@ pub struct FilePatch {
     pub with: Option<String>,
 }
 
-/// Something that a level sets. Two factors that set the same thing cannot be told apart.
+/// Something that a level sets. If two factors set the same thing, their effects cannot be distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum SettingKey<'f> {
     Users,

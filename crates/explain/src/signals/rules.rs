@@ -8,7 +8,7 @@ use crate::series_pieces::label;
 /// Connections of a process to each server, label `peer`.
 pub(crate) const CONNECTIONS: &str = "process_outgoing_connections";
 
-/// Those of them that await a response.
+/// The connections that await a response.
 pub(crate) const AWAITING: &str = "process_connections_awaiting_response";
 
 /// A metric whose larger values mean that a cause is stronger.
@@ -18,9 +18,9 @@ pub(super) struct Rule {
     pub(super) metric: &'static str,
     /// The measured state, for sentences such as `while process:7 was …`. The value of [`each`](Self::each) is appended.
     pub(super) name: &'static str,
-    /// Smaller values are too small to matter. Counters are rates per second here.
+    /// The smallest value that may be the cause. Counters are converted to rates per second.
     pub(super) relevant: f64,
-    /// Values are numbers of waiting requests, or seconds of waiting per second.
+    /// Whether values are numbers of waiting requests, or seconds of waiting per second.
     pub(super) is_waiting: bool,
     /// Which series of the metric count.
     only: Only,

@@ -48,7 +48,7 @@ pub fn largest_load_html(report: &LargestLoadReport, prefix: &str) -> String {
     plain_page(&title, &subtitle, &sections)
 }
 
-/// The outcomes of trials at rest over the load, with the pass curve.
+/// The outcomes of trials without a preceding overload, by load, and the pass curve.
 fn plot(report: &LargestLoadReport) -> Markup {
     let (Some(first), Some(last)) = (report.pass_curve.first(), report.pass_curve.last()) else {
         return html! { p { "There is no curve: it needs trials that passed and trials that failed." } };
@@ -88,7 +88,7 @@ fn plot(report: &LargestLoadReport) -> Markup {
             }
             figcaption {
                 "Trials that passed (rings at 100 %) and failed (rings at 0 %), and the probability that a trial of full \
-                 length passes; the load on the scale of logarithms. Void trials and trials from above are left out."
+                 length passes. The load is on a logarithmic scale. Void trials and trials after an overload are left out."
             }
         }
     }

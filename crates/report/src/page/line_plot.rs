@@ -160,7 +160,7 @@ impl LinePlot {
         }
     }
 
-    /// The heights of the names, which stand beside the last points and must not overlap.
+    /// The heights of the names, which are drawn next to the last points and must not overlap.
     fn name_places(&self, y: &dyn Fn(f64) -> f64) -> Vec<f64> {
         let ends: Vec<f64> = self
             .lines
