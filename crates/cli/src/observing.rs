@@ -130,6 +130,11 @@ impl RunObservation {
         self.request.is_generator = false;
     }
 
+    /// Leaves out a server that this process is connected to, but which is not under test.
+    pub(crate) fn leave_out(&mut self, host: String, port: u16) {
+        self.request.own_servers.push((host, port));
+    }
+
     /// Whether anything is observed.
     pub(crate) fn is_on(&self) -> bool {
         !self.request.sources.is_empty()

@@ -217,7 +217,7 @@ fn rows_of_a_file_are_dealt() {
     assert!(!site.dir().join("run/csv-rows").exists());
 }
 
-/// The controller observes the system behind the plan's hosts, but not the hub's server, to which it is connected itself.
+/// The controller and the agents observe the system behind the plan's hosts, but not the hub's server, to which they are connected.
 #[test]
 fn the_hub_is_no_part_of_the_observed_system() {
     let Some(site) = Site::start(1) else { return };
@@ -230,6 +230,11 @@ fn the_hub_is_no_part_of_the_observed_system() {
     assert!(sources.contains(&format!("process:{}", std::process::id())), "{sources}");
     assert!(!sources.contains("nats-server"), "{sources}");
     assert!(!run.err().contains("nats-server"), "{}", run.err());
+    for agent in site.json("run/cluster.json")["agents"].as_array().unwrap() {
+        let record = agent["record"].as_str().unwrap();
+        let sources = site.json(&format!("run/{record}/sources.json")).to_string();
+        assert!(sources.contains("process:") && !sources.contains("nats-server"), "{sources}");
+    }
 }
 
 /// As with JMeter's remote engines, each agent has all users of the plan, but with different numbers.
