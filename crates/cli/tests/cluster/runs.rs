@@ -219,6 +219,26 @@ fn rows_of_a_file_are_dealt() {
     assert!(!site.dir().join("run/csv-rows").exists());
 }
 
+/// The controller and the agents observe the system behind the plan's hosts, but not the hub's server, to which they are connected.
+#[test]
+fn the_hub_is_no_part_of_the_observed_system() {
+    let Some(site) = Site::start(1) else { return };
+    let url = site.url();
+    // The search for further processes is repeated after 2 s.
+    let load = ["--arrivals", "constant(20/s) for 4s", "--on", "hub/controller.json", "--dir", "run", "-v"];
+    let mut run = Process::start(site.dir(), "run", &[&["run", url.as_str()], &load[..]].concat());
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let sources = site.json("run/sources.json").to_string();
+    assert!(sources.contains(&format!("process:{}", std::process::id())), "{sources}");
+    assert!(!sources.contains("nats-server"), "{sources}");
+    assert!(!run.err().contains("nats-server"), "{}", run.err());
+    for agent in site.json("run/cluster.json")["agents"].as_array().unwrap() {
+        let record = agent["record"].as_str().unwrap();
+        let sources = site.json(&format!("run/{record}/sources.json")).to_string();
+        assert!(sources.contains("process:") && !sources.contains("nats-server"), "{sources}");
+    }
+}
+
 /// As with JMeter's remote engines, each agent has all users of the plan, but with different numbers.
 #[test]
 fn users_can_be_multiplied() {

@@ -70,6 +70,7 @@ fn interaction_plot(
         x_labels: labels(&xs, &report.factors[along].levels),
         y_title: with_unit(response),
         is_logarithmic: false,
+        starts_at_zero: false,
         lines: report.factors[across]
             .levels
             .iter()
@@ -123,6 +124,7 @@ fn dose_plots(report: &ExperimentReport, response: &ReportedResponse) -> Vec<Lin
                     x_labels: labels(&xs, &factor.levels),
                     y_title: with_unit(response),
                     is_logarithmic: false,
+                    starts_at_zero: false,
                     lines: vec![line],
                     note: " with 95 % intervals of the means.".to_owned(),
                 },
@@ -175,6 +177,7 @@ pub(super) fn distribution_plot(report: &ExperimentReport) -> Option<LinePlot> {
         x_labels: labels.map(|(label, share)| (spread(share), label.to_owned())).collect(),
         y_title: "response time of all requests (ms)".to_owned(),
         is_logarithmic: true,
+        starts_at_zero: false,
         lines,
         note: if report.case_names.len() > LINES_MAX {
             format!("; the first {LINES_MAX} of {} cases.", report.case_names.len())

@@ -1,10 +1,10 @@
 //! The page of a search for the largest load. It needs no script.
 
 use busyhour_search::{LargestLoadReport, LoadKind, TrialOutcome};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-use super::bundle::{STYLE, content_security_policy};
 use super::experiment::table;
+use super::plain::plain_page;
 use crate::largest_load_words::{detail_lines, largest_load_sentence, load_text, search_trials_table};
 use crate::terminal_text::printable;
 
@@ -28,42 +28,24 @@ pub fn largest_load_html(report: &LargestLoadReport, prefix: &str) -> String {
     let thresholds = report.thresholds.join("; ");
     let link =
         |row: usize| report.trials.get(row).map(|record| format!("{prefix}{}/report.html", record.dir));
-    let page = html! {
-        (PreEscaped("<!doctype html>\n"))
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(PreEscaped(content_security_policy(false)));
-                meta name="viewport" content="width=device-width,initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " – Busyhour" }
-                style { (PreEscaped(STYLE)) }
-            }
-            "\n"
-            body {
-                header { h1 { (title) } p.sub { "Search in " (unit) " with the thresholds " (printable(&thresholds)) } }
-                "\n"
-                main #results {
-                    section.first aria-label="Result" {
-                        p.headline { (printable(&largest_load_sentence(report))) }
-                        @for line in detail_lines(report) { p { (printable(&line)) } }
-                    }
-                    "\n"
-                    section aria-labelledby="curve" {
-                        h2 id="curve" { "Pass curve" }
-                        (plot(report))
-                    }
-                    "\n"
-                    section aria-labelledby="trials" {
-                        h2 id="trials" { "Trials" }
-                        (table(&search_trials_table(report), link))
-                    }
-                }
-            }
+    let subtitle = html! { "Search in " (unit) " with the thresholds " (printable(&thresholds)) };
+    let sections = html! {
+        section.first aria-label="Result" {
+            p.headline { (printable(&largest_load_sentence(report))) }
+            @for line in detail_lines(report) { p { (printable(&line)) } }
         }
         "\n"
+        section aria-labelledby="curve" {
+            h2 id="curve" { "Pass curve" }
+            (plot(report))
+        }
+        "\n"
+        section aria-labelledby="trials" {
+            h2 id="trials" { "Trials" }
+            (table(&search_trials_table(report), link))
+        }
     };
-    page.into_string()
+    plain_page(&title, &subtitle, &sections)
 }
 
 /// The outcomes of trials without a preceding overload, by load, and the pass curve.
