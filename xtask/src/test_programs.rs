@@ -148,17 +148,13 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Prints everything that a program printed, without the lines of tests that passed.
+/// Prints everything that a program printed.
 fn print(name: &str, outcome: &Result<Output>, seconds: f64) {
     let mut text = format!("     Running {name} ({seconds:.1} s)\n");
     match outcome {
         Ok(output) => {
             text.push_str(&String::from_utf8_lossy(&output.stderr));
-            let stdout = String::from_utf8_lossy(&output.stdout);
-            for line in stdout.lines().filter(|line| is_worth_printing(line)) {
-                text.push_str(line);
-                text.push('\n');
-            }
+            text.push_str(&String::from_utf8_lossy(&output.stdout));
             if !output.status.success() {
                 text.push_str(&format!("error: {name}: {}\n", output.status));
             }
@@ -166,12 +162,6 @@ fn print(name: &str, outcome: &Result<Output>, seconds: f64) {
         Err(error) => text.push_str(&format!("error: {error:#}\n")),
     }
     let _ = std::io::stdout().write_all(text.as_bytes());
-}
-
-fn is_worth_printing(line: &str) -> bool {
-    let is_passed = line.starts_with("test ") && line.ends_with(" ... ok");
-    let is_count = line.starts_with("running ") && (line.ends_with(" tests") || line.ends_with(" test"));
-    !line.is_empty() && !is_passed && !is_count
 }
 
 #[cfg(test)]
@@ -202,18 +192,6 @@ mod tests {
         assert_eq!(TestProgram::from_message(&message("bin", "busyhour", false), root), None);
         assert_eq!(TestProgram::from_message("{\"reason\":\"build-finished\",\"success\":true}", root), None);
         assert_eq!(TestProgram::from_message("a line that a build script printed", root), None);
-    }
-
-    #[test]
-    fn only_lines_of_tests_that_passed_are_left_out() {
-        for line in ["", "running 12 tests", "running 1 test", "test a::b ... ok"] {
-            assert!(!is_worth_printing(line), "{line}");
-        }
-        for line in
-            ["test a::b ... FAILED", "test a ... ignored, slow", "test result: ok. 3 passed", "panicked"]
-        {
-            assert!(is_worth_printing(line), "{line}");
-        }
     }
 
     #[cfg(unix)]
