@@ -217,6 +217,17 @@ fn rows_of_a_file_are_dealt() {
     received.sort();
     assert_eq!(received, rows.iter().map(|row| format!("/row/{row}")).collect::<Vec<_>>());
     assert!(!site.dir().join("run/csv-rows").exists());
+    std::fs::remove_dir_all(site.dir().join("run")).unwrap();
+    let again = std::fs::read_to_string(site.dir().join("plan.jmx")).unwrap();
+    let again = again.replace(r#"name="recycle">false"#, r#"name="recycle">true"#);
+    std::fs::write(site.dir().join("again.jmx"), again).unwrap();
+    let mut refused = site.run(&["again.jmx", "-J", &site.port(), "--csv", "unique"]);
+    assert_eq!(code(&mut refused), 3, "{}", refused.err());
+    assert!(
+        refused.err().contains("--csv unique: data/names.csv is read again after its end"),
+        "{}",
+        refused.err()
+    );
 }
 
 /// The controller and the agents observe the system behind the plan's hosts, but not the hub's server, to which they are connected.
