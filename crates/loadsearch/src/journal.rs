@@ -12,8 +12,9 @@ use crate::plan::LoadSearchPlan;
 /// The name of the journal in the directory of a search.
 pub const SEARCH_JOURNAL_FILE_NAME: &str = "search.jsonl";
 
-/// The version of the format. Searches of version 1 had other trials and another answer: the lower end of its interval.
-pub(crate) const JOURNAL_VERSION: u32 = 2;
+/// The version of the format. Searches of versions 1 and 2 had other trials and another answer: the lower end of its interval, and a
+/// load far below the estimate if the interval was wide.
+pub(crate) const JOURNAL_VERSION: u32 = 3;
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

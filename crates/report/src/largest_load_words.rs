@@ -49,6 +49,15 @@ pub fn largest_load_sentence(report: &LargestLoadReport) -> String {
                 interval_text(report.kind, search.interval)
             )
         }
+        LargestLoad::Between { low, high, estimate } => {
+            format!(
+                "{so_far} largest load is between {} and {} (95 % interval; estimate {}), which is wider than the requested precision: \
+                 more time would narrow it.",
+                load(low),
+                load(high),
+                load(estimate)
+            )
+        }
         LargestLoad::AtLeast { load: found } => {
             format!("{so_far} largest load is {} or more: no trial failed.", load(found))
         }
