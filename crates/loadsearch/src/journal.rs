@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use busyhour_search::{Evidence, GuessFacts, SearchSettings, TrialRecord};
+use busyhour_search::{Evidence, GuessFacts, SearchSettings, TrialOutcome, TrialRecord};
 use busyhour_trials::{ExecuteError, LineFile, read_lines};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,8 @@ pub(crate) enum SearchLine {
         /// Why.
         reason: String,
     },
+    /// A search that had ended because trials were spoiled continues.
+    Resumed,
     /// The light trials have ended.
     Prepared(Preparation),
 }
@@ -65,6 +67,8 @@ pub(crate) struct SearchContent {
     pub(crate) records: Vec<TrialRecord>,
     /// What the light trials determined; `None` before their end.
     pub(crate) preparation: Option<Preparation>,
+    /// The numbers of trials that had ended when the search continued after spoiled ones.
+    pub(crate) resumed: Vec<usize>,
     /// The largest number of a trial that began.
     pub(crate) last_number: u32,
 }
@@ -85,6 +89,7 @@ impl SearchContent {
             SearchLine::Begun { number } => self.last_number = self.last_number.max(number),
             SearchLine::Trial(record) => self.records.push(*record),
             SearchLine::Failed { .. } => {}
+            SearchLine::Resumed => self.resumed.push(self.records.len()),
             SearchLine::Prepared(preparation) => self.preparation = Some(preparation),
         }
     }
@@ -111,5 +116,14 @@ impl SearchContent {
     /// The light trials.
     pub(crate) fn light(&self) -> impl Iterator<Item = &TrialRecord> {
         self.records.iter().filter(|record| record.purpose.is_none())
+    }
+
+    /// The light trials without those that were void before the search continued.
+    pub(crate) fn counted_light(&self) -> impl Iterator<Item = &TrialRecord> {
+        let resumed_at = self.resumed.last().copied().unwrap_or(0);
+        let is_void = |record: &TrialRecord| matches!(record.outcome, TrialOutcome::Void(_));
+        let counted = move |(at, record): &(usize, &TrialRecord)| *at >= resumed_at || !is_void(record);
+        let light = self.records.iter().enumerate().filter(|(_, record)| record.purpose.is_none());
+        light.filter(counted).map(|(_, record)| record)
     }
 }

@@ -72,7 +72,7 @@ impl Search {
     /// # Errors
     /// A setting is out of its limits.
     pub fn new(settings: SearchSettings) -> Result<Search, SettingsError> {
-        let history = History { settings: settings.checked()?, trials: Vec::new() };
+        let history = History { settings: settings.checked()?, trials: Vec::new(), resumed_at: 0 };
         Ok(Search { history, pending: None, end: None, is_finished: false })
     }
 
@@ -117,6 +117,21 @@ impl Search {
         self.history.trials.push(FinishedTrial { trial, outcome, margin });
         self.pending = None;
         Ok(())
+    }
+
+    /// Continues a search that has ended because trials were spoiled on the host. Returns whether it continues.
+    pub fn resume(&mut self) -> bool {
+        let spoiled = TrialOutcome::Void(VoidCause::HostSpoiled);
+        let is_spoiled = self.is_finished
+            && self.history.last_voids().last().is_some_and(|last| {
+                last.outcome == spoiled && self.history.remaining_seconds() >= last.trial.load_seconds()
+            });
+        if is_spoiled {
+            self.history.resumed_at = self.history.trials.len();
+            self.is_finished = false;
+            self.end = self.end.filter(|end| *end != SearchEnd::HostSpoiled);
+        }
+        is_spoiled
     }
 
     /// The settings.
@@ -173,7 +188,7 @@ impl Search {
         if self.history.remaining_seconds() < last.trial.load_seconds() {
             return AfterVoids::End(SearchEnd::BudgetSpent);
         }
-        if self.history.trials.iter().filter(|finished| History::is_void(finished)).count() >= VOIDS_MAX {
+        if self.history.voids_since_resumed() >= VOIDS_MAX {
             return AfterVoids::End(end);
         }
         let same =
@@ -282,6 +297,8 @@ enum AfterVoids {
 struct StoredSearch {
     settings: SearchSettings,
     trials: Vec<FinishedTrial>,
+    #[serde(default)]
+    resumed_at: usize,
     pending: Option<NextTrial>,
     end: Option<SearchEnd>,
     is_finished: bool,
@@ -289,8 +306,8 @@ struct StoredSearch {
 
 impl From<Search> for StoredSearch {
     fn from(search: Search) -> StoredSearch {
-        let Search { history: History { settings, trials }, pending, end, is_finished } = search;
-        StoredSearch { settings, trials, pending, end, is_finished }
+        let Search { history: History { settings, trials, resumed_at }, pending, end, is_finished } = search;
+        StoredSearch { settings, trials, resumed_at, pending, end, is_finished }
     }
 }
 
@@ -303,16 +320,21 @@ enum StoredSearchError {
     TooManyTrials,
     #[error("a stored trial has a load or a length that is not positive")]
     Trial,
+    #[error("the stored search continued after more trials than it has")]
+    Resumed,
 }
 
 impl TryFrom<StoredSearch> for Search {
     type Error = StoredSearchError;
 
     fn try_from(stored: StoredSearch) -> Result<Search, StoredSearchError> {
-        let StoredSearch { settings, trials, pending, end, is_finished } = stored;
+        let StoredSearch { settings, trials, resumed_at, pending, end, is_finished } = stored;
         let settings = settings.checked()?;
         if trials.len() > TRIALS_MAX {
             return Err(StoredSearchError::TooManyTrials);
+        }
+        if resumed_at > trials.len() {
+            return Err(StoredSearchError::Resumed);
         }
         let is_positive = |value: f64| value.is_finite() && value > 0.0;
         let is_valid = |trial: &NextTrial| {
@@ -323,6 +345,6 @@ impl TryFrom<StoredSearch> for Search {
         if !are_valid || !pending.as_ref().is_none_or(is_valid) {
             return Err(StoredSearchError::Trial);
         }
-        Ok(Search { history: History { settings, trials }, pending, end, is_finished })
+        Ok(Search { history: History { settings, trials, resumed_at }, pending, end, is_finished })
     }
 }

@@ -200,6 +200,12 @@ fn void_trials_are_counted_and_repeated() {
     let mut search = users(10.0, 2_000.0);
     let report = run(&mut search, |_| TrialOutcome::Void(VoidCause::HostSpoiled));
     assert_eq!((report.end, report.void_host_spoiled), (Some(SearchEnd::HostSpoiled), 5));
+    // Run again on a quiet machine, also after the state was stored.
+    search = serde_json::from_str(&serde_json::to_string(&search).unwrap()).unwrap();
+    assert!(search.resume());
+    let report = run(&mut search, cliff(345.0));
+    assert!(found(&report) <= 345.0 && report.void_host_spoiled == 5, "{report:?}");
+    assert!(!search.resume());
 }
 
 #[test]
