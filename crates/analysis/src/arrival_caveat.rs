@@ -144,6 +144,13 @@ pub enum ArrivalCaveat {
         /// Arrivals per s.
         rate_per_s: f64,
     },
+    /// The clocks of several generators are not known well enough for the rate.
+    CoarseClocks {
+        /// Largest error of the time between two arrivals of different generators, in s.
+        bound_s: f64,
+        /// Arrivals per s.
+        rate_per_s: f64,
+    },
     /// Start times were not in order.
     Disordered {
         /// Number of start times that were earlier than the preceding start time.
@@ -296,6 +303,14 @@ impl fmt::Display for ArrivalCaveat {
             ArrivalCaveat::MillisecondStamps { rate_per_s } => {
                 write!(f, "timestamps in whole milliseconds cannot resolve gaps at {}", rate(rate_per_s))
             }
+            ArrivalCaveat::CoarseClocks { bound_s, rate_per_s } => {
+                write!(
+                    f,
+                    "the clocks of the agents agree within {}: gaps between arrivals at {} cannot be judged",
+                    span(bound_s),
+                    rate(rate_per_s)
+                )
+            }
             ArrivalCaveat::Disordered { stamps } => {
                 write!(
                     f,
@@ -401,6 +416,9 @@ impl ArrivalCaveat {
             }
             ArrivalCaveat::MillisecondStamps { .. } => {
                 "run the plan with busyhour, which records nanoseconds"
+            }
+            ArrivalCaveat::CoarseClocks { .. } => {
+                "use a faster network between controller and agents, or judge the arrivals at the server: report --server-log"
             }
             ArrivalCaveat::Disordered { .. } => "sort the samples by start time",
             ArrivalCaveat::Late { .. } => {

@@ -1,4 +1,4 @@
-//! The explanation of a run's response times: the observed cause that goes with slow requests, or none.
+//! The explanation of a run's response times: the observed cause that is associated with slow requests, or none.
 
 mod cause;
 
@@ -55,7 +55,7 @@ pub struct Evidence {
     pub basis: Basis,
     /// The source whose values show it, such as `process:4711`.
     pub source: String,
-    /// What was measured, such as `waiting for a CPU`.
+    /// The measured state, such as `waiting for a CPU`.
     pub signal: String,
     /// The evidence in a sentence.
     pub sentence: String,
@@ -82,6 +82,6 @@ pub struct Evidence {
 pub struct NotExamined {
     /// The cause.
     pub cause: Cause,
-    /// Why, and what would enable it.
+    /// The reason, and how to enable it.
     pub reason: String,
 }

@@ -48,7 +48,7 @@ pub mod thresholds;
 mod web_log;
 mod window;
 
-pub use agents::{AgentRow, Agents};
+pub use agents::{AgentRow, Agents, DRIFT_MAX_PPM};
 pub use apdex::Apdex;
 pub use caveat::{Caveat, ReportedCaveat, late_ms};
 pub use comparison::Comparison;

@@ -2,7 +2,7 @@
 
 mod sentence;
 
-use busyhour_serverlog::{ClockOffset, MatchCounts, StatusChange};
+use busyhour_serverlog::{MatchCounts, ServerClock, StatusChange};
 use busyhour_stats::Decision;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub struct ServerLog {
     pub missing: Vec<MissingRequest>,
     /// The clock of the server less that of the generator; `None` if too few requests match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<ClockOffset>,
+    pub offset: Option<ServerClock>,
     /// The arrivals at the server.
     pub arrivals: ServerArrivals,
     /// Time outside of the server by label, all labels first; empty if it is not available.
@@ -52,7 +52,7 @@ pub struct ServerLog {
     /// Why the time outside of the server is not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside_unavailable: Option<String>,
-    /// What may not be concluded, in sentences.
+    /// Conclusions that the comparison does not support, in sentences.
     pub limits: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ pub struct MissingRequest {
     pub has_response: bool,
 }
 
-/// The arrivals at the server beside those that were planned and sent.
+/// The arrivals at the server, compared with the planned and the sent ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ServerArrivals {

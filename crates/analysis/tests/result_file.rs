@@ -1,5 +1,5 @@
-//! What to doubt about the numbers of a result file: how often the bounds hold, and how often a caveat is raised with and without a
-//! reason.
+//! Reasons to doubt the numbers of a result file: how often the bounds hold, and how often a caveat is raised with and
+//! without a reason.
 //!
 //! By default each kind of run is simulated a few times. For the tables of `docs/other-tools.md`, each is simulated 200 times:
 //!
@@ -56,7 +56,7 @@ impl Law {
     }
 }
 
-/// What stops requests.
+/// The cause of a stall of the requests.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,

@@ -128,7 +128,7 @@ fn read(
     Ok(report)
 }
 
-/// The error that no row of a log is selected, with the reason.
+/// The error that is reported if no row of a log is selected, with the reason.
 fn nothing_selected(log: &LogReport, args: &ArrivalsArgs) -> Diagnostic {
     let found = |message: String| Diagnostic::error("log", message).in_file(log.name.as_str());
     if log.tables.rows == 0 && log.facts.transactions > 0 {

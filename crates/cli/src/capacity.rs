@@ -1,4 +1,5 @@
-//! `busyhour capacity`: fits, solves, simulates, varies and verifies capacity models, plans loads, and finds the largest one.
+//! `busyhour capacity`: fits, solves, simulates, varies and verifies capacity models, plans loads, and finds the
+//! largest load.
 
 mod convert;
 mod find;
@@ -54,7 +55,7 @@ enum CapacityVerb {
     Users(UsersArgs),
     /// Find numbers of users and think times for a request rate.
     Plan(PlanArgs),
-    /// Find the largest load that keeps the thresholds, by trials.
+    /// Find the largest load that meets the thresholds, by trials.
     Find(find_args::FindArgs),
 }
 

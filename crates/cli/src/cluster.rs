@@ -2,15 +2,12 @@
 
 mod agent;
 mod args;
-mod failure;
+mod attach;
 mod hub;
-mod labels;
 mod list;
 mod manifests;
-mod on;
 
 pub(crate) use args::ClusterArgs;
-pub(crate) use on::{AgentsOfRun, OnArgs};
 
 use crate::exit::Exit;
 use args::ClusterVerb;
@@ -22,6 +19,7 @@ pub(crate) fn main(args: &ClusterArgs) -> Exit {
         ClusterVerb::Init(args) => hub::init(args),
         ClusterVerb::Agent(args) => agent::main(args),
         ClusterVerb::List(args) => list::main(args),
+        ClusterVerb::Attach(args) => attach::main(args),
         ClusterVerb::Manifests(args) => manifests::main(args),
     }
 }

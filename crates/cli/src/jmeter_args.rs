@@ -69,19 +69,27 @@ const FLAGS: &[Flag] = &[
     flag('h', "help", Takes::Nothing, "this text"),
     flag('?', "?", Takes::Nothing, ""),
     flag('v', "version", Takes::Nothing, "the version"),
-    Flag { ignored: "it applies to remote servers", ..flag('G', "globalproperty", Takes::Assignment, "") },
+    flag(
+        'G',
+        "globalproperty",
+        Takes::Assignment,
+        "set a property for agents (--on): -Gname=value or a properties file",
+    ),
     Flag { ignored: "busyhour has no installation directory", ..flag('d', "homedir", Takes::Value, "") },
     Flag {
         ignored: "the log contains all messages from level INFO on",
         ..flag('L', "loglevel", Takes::Assignment, "")
     },
     Flag { ignored: "the format of the log is fixed", ..flag('i', "jmeterlogconf", Takes::Value, "") },
-    Flag { ignored: "it applies to remote servers", ..flag('X', "remoteexit", Takes::Nothing, "") },
+    Flag {
+        ignored: "agents wait for further runs (`busyhour cluster agent --once` ends after one)",
+        ..flag('X', "remoteexit", Takes::Nothing, "")
+    },
     Flag {
         refused: "an agent takes the place of JMeter's server: busyhour cluster agent --join INVITATION",
         ..flag('s', "server", Takes::Nothing, "")
     },
-    Flag { refused: REMOTE_HINT, ..flag('r', "runremote", Takes::Nothing, "") },
+    flag('r', "runremote", Takes::Nothing, "generate the load on agents, which --on selects"),
     Flag { refused: REMOTE_HINT, ..flag('R', "remotestart", Takes::Value, "") },
     Flag {
         refused: "a scheme for the proxy is not supported, only plain HTTP proxies",
@@ -141,6 +149,10 @@ struct Parsed {
     help: bool,
     version: bool,
     ignored: Vec<String>,
+    /// Properties and files of properties for agents (-G).
+    globals: Vec<String>,
+    /// Whether the load is to be generated elsewhere (-r).
+    is_remote: bool,
 }
 
 pub(crate) fn main(arguments: &[OsString]) -> Exit {
@@ -236,7 +248,29 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
         text.trim().trim_start_matches("error: ").to_owned()
     })?;
     own.own.apply(UrlArgs::default(), &mut parsed.command)?;
+    apply_to_agents(&mut parsed)?;
     Ok(parsed)
+}
+
+/// Applies the flags of JMeter that refer to its remote servers: to agents, if the run is on agents.
+fn apply_to_agents(parsed: &mut Parsed) -> Result<(), CommandError> {
+    if parsed.command.agents.is_none() {
+        if parsed.is_remote {
+            return Err(format!("-r (--runremote): {REMOTE_HINT}").into());
+        }
+        if !parsed.globals.is_empty() {
+            parsed.ignored.push("note: -G has no effect: it applies to runs on agents (--on)".into());
+        }
+        return Ok(());
+    }
+    let properties = &mut parsed.command.run.properties;
+    for text in &parsed.globals {
+        match text.contains('=') {
+            true => properties.jmeter.push(assignment("-G", text).map_err(|error| error.to_string())?),
+            false => properties.additional.push(text.into()),
+        }
+    }
+    Ok(())
 }
 
 /// The flag in an argument, and the value that is attached to it.
@@ -296,6 +330,8 @@ fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), Comma
             flags.jmeter.push(assignment("-J", &text).map_err(|error| error.to_string())?);
         }
         'D' => flags.system.push(assignment("-D", &text).map_err(|error| error.to_string())?),
+        'G' => parsed.globals.push(text.into_owned()),
+        'r' => parsed.is_remote = true,
         'e' => parsed.report = true,
         'o' => parsed.command.dashboard = Some(value.into()),
         'g' => parsed.report_only = Some(value.into()),
@@ -394,7 +430,19 @@ mod tests {
         let expected = [("HOST", "127.0.0.1"), ("PORT", "8080"), ("USERS", "500")];
         assert_eq!(flags.jmeter, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(flags.additional, [PathBuf::from("user.properties")]);
-        assert_eq!(parsed.ignored.len(), 1);
+        assert_eq!(parsed.ignored, ["note: -G has no effect: it applies to runs on agents (--on)"]);
+    }
+
+    #[test]
+    fn flags_for_remote_servers_apply_to_agents() {
+        let line = "-n -t x.jmx -r -Gusers=50 -Gmore.properties -X --on nats://127.0.0.1:4222";
+        let parsed = parse(&arguments(line)).unwrap_or_else(|error| panic!("{error}"));
+        assert!(parsed.command.agents.is_some());
+        let properties = &parsed.command.run.properties;
+        assert_eq!(properties.jmeter, [("users".to_owned(), "50".to_owned())]);
+        assert_eq!(properties.additional, [PathBuf::from("more.properties")]);
+        let refused = parse(&arguments("-n -t x.jmx -r")).err().unwrap().to_string();
+        assert!(refused.contains("agents take the place of JMeter's servers"), "{refused}");
     }
 
     #[test]

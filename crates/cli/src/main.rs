@@ -1,5 +1,7 @@
 //! The `busyhour` command. Only this crate prints, exits, and reads arguments and the environment.
 
+#[cfg_attr(not(feature = "cluster"), path = "agents_missing.rs")]
+mod agents;
 mod args;
 mod arrivals;
 mod capacity;

@@ -43,7 +43,7 @@ pub(crate) struct ObserveArgs {
 enum ObserveVerb {
     /// Summarise a garbage-collection log, or compare two.
     Gc(gc::GcArgs),
-    /// Search memory leaks in rounds of load, or in a recorded run.
+    /// Search for memory leaks in rounds of load, or in a recorded run.
     Leak(leak::LeakArgs),
     /// Summarise the problems in a log, or compare it with one of a clean run.
     Logs(logs::LogsArgs),

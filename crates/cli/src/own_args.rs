@@ -6,7 +6,7 @@ use std::time::Duration;
 use busyhour_report::RunShow;
 use clap::Args;
 
-use crate::cluster::OnArgs;
+use crate::agents::OnArgs;
 use crate::command_error::CommandError;
 use crate::export::LiveExportArgs;
 use crate::headings::{OUTPUT, RUN};
@@ -99,7 +99,11 @@ impl OwnArgs {
             Some("none") => None,
             Some(text) => Some(deadline(text)?),
         };
-        command.agents = self.on.settings()?;
+        run.user_factor = self.on.user_factor();
+        command.agents = self.on.settings(command.observation.is_on())?;
+        if command.agents.is_some() {
+            command.observation.without_load();
+        }
         self.load.apply(url, command)
     }
 }

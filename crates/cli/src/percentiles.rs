@@ -11,8 +11,8 @@ use crate::exit::{Exit, complain, note, print};
 use crate::output::Output;
 use crate::outputs::{OutputFile, OutputKind};
 
-/// Prints the percentiles, and writes them into files. Returns `None` if the file at `path` is of another kind. `judges` tells that
-/// thresholds or a part of the run are requested, which need samples.
+/// Prints the percentiles, and writes them into files. Returns `None` if the file at `path` is of another kind.
+/// `judges` states whether thresholds or a part of the run are requested; both need samples.
 pub(crate) fn show(path: &Path, json: bool, judges: bool, files: &[OutputFile]) -> Option<Exit> {
     let name = path.display().to_string();
     let result = match read_percentiles(path) {

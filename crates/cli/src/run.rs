@@ -78,10 +78,15 @@ fn run(command: &RunCommand, control: &RunControl) -> Result<Exit, Refusal> {
     }
     let mut request = command.run.clone();
     request.existing_results = existing_results(command);
-    request.command_line =
-        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    if request.command_line.is_empty() {
+        request.command_line =
+            std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    }
     let events = ShownEvents::new(control.grace());
     let mut launch = Launch::with_control(request, control.clone());
+    if let Some(clock) = command.agents.as_ref().and_then(|agents| agents.clock()) {
+        launch.use_clock(clock.clone());
+    }
     launch.observe("the display", Box::new(events.clone()))?;
     // Signals are handled before the run directory exists, so that a signal cannot leave the directory without an outcome.
     let progress_requests = listen(control).map_err(Refusal::internal)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use busyhour_launch::RunRequest;
 use busyhour_report::RunShow;
 
-use crate::cluster::AgentsOfRun;
+use crate::agents::AgentsOfRun;
 use crate::live::LiveArgs;
 use crate::observing::RunObservation;
 use crate::outputs::OutputFile;

@@ -77,8 +77,8 @@ fn act_on(signal: Signal, control: &RunControl, send: &UnboundedSender<ProgressR
     let _ = control.execute(Command::Interrupt, source);
 }
 
-/// Handles signals while trials are executed: the first one prints `message` and requests the stop; the second one ends the process, and
-/// the keepers end all others.
+/// Handles signals while trials are executed: the first one prints `message` and requests the stop; the second one ends
+/// the process. The `keep` processes then end all processes of the trial.
 pub(crate) fn stop_on_signals(stop: StopRequest, message: &'static str) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut signals = runtime.block_on(async { Signals::new() })?;

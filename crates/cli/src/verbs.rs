@@ -56,7 +56,7 @@ pub(crate) enum AnyVerb {
 pub(crate) enum Verb {
     /// Run a test plan, or send requests to a URL.
     Run(RunArgs),
-    /// Check test plans: structure, mistakes, what is not supported.
+    /// Check test plans: structure, mistakes, unsupported elements.
     Check(CheckArgs),
     /// Load-test a ticket shop on this machine and show the result.
     Demo(DemoArgs),
@@ -70,7 +70,7 @@ pub(crate) enum Verb {
     Capacity(crate::capacity::CapacityArgs),
     /// Watch the system under test: serve its metrics, read its garbage-collection logs.
     Observe(crate::observe::ObserveArgs),
-    /// Execute experiments: which settings change response times, and how sure it is.
+    /// Execute experiments: which settings change response times, with intervals.
     Experiment(crate::experiment::ExperimentArgs),
     /// Run load from several machines: hub, agents.
     Cluster(crate::cluster::ClusterArgs),

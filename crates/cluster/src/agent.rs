@@ -1,6 +1,5 @@
 //! An agent: waits for runs, and generates shares of their load.
 
-mod allowed;
 mod gate;
 mod idle;
 mod plan_files;
@@ -9,8 +8,10 @@ mod run;
 mod run_thread;
 mod settings;
 mod stop;
+#[cfg(test)]
+mod version_tests;
 
-pub use settings::AgentSettings;
+pub use settings::{AgentObserver, AgentSettings};
 pub use stop::AgentStop;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,6 +57,7 @@ pub fn serve_agent(
     // Runs change the working directory.
     let dir = std::path::absolute(&settings.dir).map_err(ClusterError::file(&settings.dir))?;
     let settings = AgentSettings { dir, ..settings };
+    busyhour_launch::allow_only(settings.allowed_hosts.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("agent")
@@ -134,9 +136,7 @@ impl Service {
         let received_ns = monotonic_ns();
         let trusted = &self.settings.invitation.controllers;
         let answer = match seal::open::<AgentRequest>(trusted, &self.id, &request.payload) {
-            Ok(AgentRequest::Clock) => {
-                AgentAnswer::Clock(ClockReading { received_ns, sent_ns: monotonic_ns() })
-            }
+            Ok(AgentRequest::Clock) => AgentAnswer::Clock(ClockReading::since(received_ns)),
             Ok(AgentRequest::Claim { run, version, protocol }) => self.claim(&run, &version, protocol).await,
             Err(error) => {
                 (self.say)(&format!("warning: refused a request: {error}"));

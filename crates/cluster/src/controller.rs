@@ -1,19 +1,24 @@
 //! A controller: divides a run among agents, follows them, and merges their results.
 
 mod assembly;
+mod attachment;
+mod claims;
 mod collect;
 mod csv_rows;
 mod facts;
 mod figures;
 mod follow;
+mod incoming;
 mod member;
-mod orders;
 mod plan_files;
+mod preparation;
+mod replacement;
 mod replay;
 mod restored;
 mod seconds_file;
 mod settings;
 
+pub use attachment::AbandonedRun;
 pub use plan_files::plan_file_paths;
 pub use settings::{AgentOutcome, ControllerSettings, CsvRows, Loss, OnAgentLoss};
 
@@ -26,8 +31,11 @@ use busyhour_program::phase::Phase;
 
 use crate::connection::Say;
 use crate::error::ClusterError;
+use crate::orders::Orders;
+use assembly::Assembled;
+use attachment::StoredRun;
 use member::Member;
-use orders::Orders;
+use replacement::Recruiting;
 
 /// A run that agents have prepared and that is ready to start.
 pub struct Controller {
@@ -37,9 +45,11 @@ pub struct Controller {
     members: Vec<Member>,
     reports: async_nats::Subscriber,
     serving: tokio::task::JoinHandle<()>,
+    recruiting: Option<Recruiting>,
     clock: Clock,
     dir: PathBuf,
     has_tear_down: bool,
+    stored: StoredRun,
     say: Say,
 }
 
@@ -60,26 +70,53 @@ impl Controller {
         settings: ControllerSettings,
         say: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Controller, ClusterError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_name("controller")
-            .enable_all()
-            .build()
-            .map_err(ClusterError::Thread)?;
+        let runtime = runtime()?;
         let say: Say = Arc::new(say);
         let assembled = runtime.block_on(assembly::assemble(prepared, &settings, &say))?;
-        Ok(Controller {
+        let stored = StoredRun::create(prepared, &settings, &assembled.orders.run, &assembled.members)?;
+        Ok(Controller::new(runtime, assembled, prepared, settings, stored, say))
+    }
+
+    /// Takes over a run whose controller has ended: its agents go on, and send this process what the other one has not received.
+    ///
+    /// # Errors
+    /// The hub cannot be reached, or none of the agents works for the run any more.
+    pub fn attach(
+        prepared: &Prepared,
+        run: AbandonedRun,
+        settings: ControllerSettings,
+        say: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Controller, ClusterError> {
+        let runtime = runtime()?;
+        let say: Say = Arc::new(say);
+        let stored = run.into_stored();
+        let assembled = runtime.block_on(assembly::attach(prepared, &stored, &settings, &say))?;
+        Ok(Controller::new(runtime, assembled, prepared, settings, stored, say))
+    }
+
+    fn new(
+        runtime: tokio::runtime::Runtime,
+        assembled: Assembled,
+        prepared: &Prepared,
+        settings: ControllerSettings,
+        stored: StoredRun,
+        say: Say,
+    ) -> Controller {
+        let Assembled { orders, members, reports, serving, recruiting } = assembled;
+        Controller {
             runtime,
-            orders: assembled.orders,
-            members: assembled.members,
-            reports: assembled.reports,
-            serving: assembled.serving,
+            orders,
+            members,
+            reports,
+            serving,
+            recruiting,
             clock: prepared.clock().clone(),
             dir: prepared.dir().path().to_owned(),
             has_tear_down: prepared.has_groups(Phase::TearDown),
             settings,
+            stored,
             say,
-        })
+        }
     }
 
     /// Number of agents.
@@ -94,9 +131,20 @@ impl Controller {
     }
 }
 
+fn runtime() -> Result<tokio::runtime::Runtime, ClusterError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("controller")
+        .enable_all()
+        .build()
+        .map_err(ClusterError::Thread)
+}
+
 impl RemoteGenerator for Controller {
     fn writers(&self) -> usize {
-        self.members.iter().map(Member::writers).sum()
+        // Every share can be given to another agent, which needs a writer.
+        let spare = if self.recruiting.is_some() { self.members.len() } else { 0 };
+        spare + self.members.iter().map(Member::writers).sum::<usize>()
     }
 
     fn generate(self: Box<Self>, run: RemoteRun) -> Generated {
@@ -107,31 +155,38 @@ impl RemoteGenerator for Controller {
             members,
             mut reports,
             serving,
+            recruiting,
             clock,
             dir,
             has_tear_down,
+            mut stored,
             say,
         } = *self;
-        let paths = members.iter().map(|member| dir.join(collect::AGENTS_DIR).join(member.directory()));
-        let seconds = seconds_file::SecondsFiles::new(paths.map(|mut path| {
-            path.as_mut_os_string().push(".seconds");
-            path
-        }));
+        let seconds = seconds_file::SecondsFiles::new(&dir.join(collect::AGENTS_DIR));
+        members.iter().for_each(|member| seconds.add_agent(&member.directory()));
+        let rows_are_kept = recruiting.is_some();
         let follow = follow::Follow {
             orders: &orders,
             settings: &settings,
             clock: clock.clone(),
             has_tear_down,
             seconds,
+            recruiting,
             say: &say,
         };
         let collected = runtime.block_on(async {
-            let followed = follow.follow(members, &mut reports, &run).await;
-            let collected = collect::collect(&orders, followed, &dir, &clock, &say).await;
+            let followed = follow.follow(members, &mut reports, &run, &mut stored).await;
+            let collected =
+                collect::collect(&orders, followed, &dir, &clock, settings.leaves_records, &say).await;
             serving.abort();
+            if rows_are_kept {
+                plan_files::remove_parts(&dir);
+            }
             collected
         });
-        let generated = collected.finish(run, &dir, &say);
+        let generated = collected.finish(run, &dir, settings.leaves_records, &say);
+        stored.remove();
+        collect::remove_ends(&dir);
         runtime.shutdown_background();
         generated
     }

@@ -50,6 +50,14 @@ pub enum ClusterError {
         /// Its reason.
         reason: String,
     },
+    /// A run cannot be taken over.
+    #[error("cannot take over the run in {dir}: {reason}")]
+    Attach {
+        /// The run directory.
+        dir: PathBuf,
+        /// The reason.
+        reason: String,
+    },
     /// The run was stopped before it began.
     #[error("stopped before the run began")]
     Stopped,

@@ -23,20 +23,22 @@ mod error;
 mod hub;
 mod invitation;
 mod list;
+mod machine_clock;
 mod merge;
 mod messages;
+mod orders;
 mod parts;
 mod seal;
 mod subjects;
 mod wire;
 
-pub use agent::{AgentSettings, AgentStop, serve_agent};
+pub use agent::{AgentObserver, AgentSettings, AgentStop, serve_agent};
 pub use clock_table::{ClockOffset, ClockTable};
 pub use controller::{
-    AgentOutcome, Controller, ControllerSettings, CsvRows, Loss, OnAgentLoss, plan_file_paths,
+    AbandonedRun, AgentOutcome, Controller, ControllerSettings, CsvRows, Loss, OnAgentLoss, plan_file_paths,
 };
 pub use error::ClusterError;
 pub use hub::{Hub, HubFiles, HubSettings, create_hub_files, find_server};
 pub use invitation::Invitation;
 pub use list::{ListedAgent, list_agents};
-pub use messages::{AgentInfo, PROTOCOL};
+pub use messages::{AgentInfo, AgentObservation, PROTOCOL};

@@ -4,20 +4,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::Client;
-use busyhour_program::clock::monotonic_ns;
+use busyhour_program::clock::{monotonic_ns, wall_ns};
 use futures_util::StreamExt as _;
+use futures_util::future::join_all;
 use serde::Serialize;
 
+use crate::clock_table::{Exchange, best_offset};
 use crate::connection::{Role, connect};
 use crate::error::ClusterError;
 use crate::invitation::Invitation;
-use crate::messages::AgentInfo;
+use crate::messages::{AgentAnswer, AgentInfo, AgentRequest};
+use crate::orders::{Orders, signing_key};
 use crate::subjects;
 use crate::wire::decode;
 
 /// Time to wait for the first answer, and for further ones after each answer.
 const FIRST: Duration = Duration::from_millis(1_000);
 const FURTHER: Duration = Duration::from_millis(300);
+
+/// Number of exchanges with which the clock of an agent is read.
+const CLOCK_EXCHANGES: usize = 4;
 
 /// An agent that answered a call.
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +33,10 @@ pub struct ListedAgent {
     pub info: AgentInfo,
     /// Time until its answer arrived, in ms.
     pub answered_ms: f64,
+    /// The time of day on its machine minus that on this one, in ms; `None` if the agent does not tell it.
+    pub clock_offset_ms: Option<f64>,
+    /// The largest possible error of this difference, in ms.
+    pub clock_bound_ms: Option<f64>,
 }
 
 /// Calls all agents of a hub; returns those that answer, sorted by name. Blocks the calling thread.
@@ -41,10 +51,32 @@ pub fn list_agents(
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ClusterError::Thread)?;
     runtime.block_on(async {
         let client = connect(invitation, Role::Controller, "list", Arc::new(say)).await?;
-        let mut agents = answers(&client).await?;
+        let orders = Orders { key: signing_key(invitation)?, client, run: "list".to_owned() };
+        let mut agents = answers(&orders.client).await?;
+        join_all(agents.iter_mut().map(|agent| read_clock(&orders, agent))).await;
         agents.sort_by(|a, b| (&a.info.name, &a.info.id).cmp(&(&b.info.name, &b.info.id)));
         Ok(agents)
     })
+}
+
+/// Compares the time of day on the agent's machine with that on this one.
+async fn read_clock(orders: &Orders, agent: &mut ListedAgent) {
+    let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
+    let mut exchanges = Vec::with_capacity(CLOCK_EXCHANGES);
+    for _ in 0..CLOCK_EXCHANGES {
+        let sent = signed(wall_ns());
+        let Ok(AgentAnswer::Clock(there)) = orders.ask(&agent.info.id, &AgentRequest::Clock).await else {
+            return;
+        };
+        let received = signed(wall_ns());
+        let took_ns = signed(there.sent_ns.saturating_sub(there.received_ns));
+        let answered_there = signed(there.wall_ns);
+        exchanges.push(Exchange { sent, received_there: answered_there - took_ns, answered_there, received });
+    }
+    if let Some(offset) = best_offset(&exchanges) {
+        agent.clock_offset_ms = Some(offset.offset_ns as f64 / 1e6);
+        agent.clock_bound_ms = Some(offset.bound_ns as f64 / 1e6);
+    }
 }
 
 /// Calls all agents, also those that work for a run; returns those that answer.
@@ -75,7 +107,7 @@ async fn answers(client: &Client) -> Result<Vec<ListedAgent>, ClusterError> {
         };
         let answered_ms = monotonic_ns().saturating_sub(called_ns) as f64 / 1e6;
         if !agents.iter().any(|known| known.info.id == info.id) {
-            agents.push(ListedAgent { info, answered_ms });
+            agents.push(ListedAgent { info, answered_ms, clock_offset_ms: None, clock_bound_ms: None });
         }
     }
     Ok(agents)

@@ -55,6 +55,11 @@ impl SecondMerger {
         SecondMerger { agents, ..SecondMerger::default() }
     }
 
+    /// Adds an agent.
+    pub(crate) fn add_agent(&mut self) {
+        self.agents.push(AgentSeconds::default());
+    }
+
     /// Adds a second of an agent, which arrived at `now_ns`. Returns false if the second is in the future: it is then ignored, because
     /// no clock differs that much.
     pub(crate) fn add(&mut self, agent: usize, snapshot: Snapshot, now_ns: u64) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use busyhour_launch::{Command, RunRequest};
+use busyhour_program::clock::{monotonic_ns, wall_ns};
 use busyhour_record::RunOutcome;
 use busyhour_sample::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,15 @@ pub(crate) enum AgentAnswer {
 pub(crate) struct ClockReading {
     pub(crate) received_ns: u64,
     pub(crate) sent_ns: u64,
+    /// The time of day when the answer was sent, in ns since 1970.
+    pub(crate) wall_ns: u64,
+}
+
+impl ClockReading {
+    /// The reading for a request that was received at `received_ns`.
+    pub(crate) fn since(received_ns: u64) -> ClockReading {
+        ClockReading { received_ns, sent_ns: monotonic_ns(), wall_ns: wall_ns() }
+    }
 }
 
 /// A file that a run needs, or that an agent has recorded.
@@ -84,6 +94,19 @@ pub(crate) struct FileFact {
     pub(crate) bytes: u64,
     /// The hash of its contents (SHA-256, hexadecimal).
     pub(crate) sha256: String,
+}
+
+/// What agents observe on their machines during a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentObservation {
+    /// Nothing.
+    #[default]
+    None,
+    /// The machine.
+    Os,
+    /// The machine, and the systems under test that run on it.
+    Auto,
 }
 
 /// The run of an agent.
@@ -103,6 +126,10 @@ pub(crate) struct PrepareOrder {
     pub(crate) lease_s: u64,
     /// Delay in ms after the end of a second before it is sent, so that agents do not all send at the same time.
     pub(crate) phase_ms: u64,
+    /// Whether the agent joins a run that has started: it leaves the setUp groups out.
+    pub(crate) joins: bool,
+    /// What the agent observes on its machine.
+    pub(crate) observe: AgentObservation,
 }
 
 /// An order to an agent that works for a run.
@@ -117,6 +144,8 @@ pub(crate) enum Order {
     Start {
         /// When, by the clock of the run in ns.
         at_ns: u64,
+        /// When an agent that joins a run starts its part, by the clock of the run in ns; `None` for the start.
+        join_ns: Option<u64>,
         /// Properties that setUp groups have set.
         properties: Vec<(String, String)>,
     },
@@ -126,7 +155,11 @@ pub(crate) enum Order {
     Change {
         /// The change.
         change: LoadOrder,
+        /// When, by the clock of the run in ns; `None` for now.
+        at_ns: Option<u64>,
     },
+    /// Repeat all reports apart from seconds, because another controller follows the run now.
+    Repeat,
     /// Keep working; the controller is alive.
     Alive,
     /// Read the clock.
@@ -167,6 +200,14 @@ pub(crate) enum LoadOrder {
 }
 
 impl LoadOrder {
+    /// Whether the order applies at once. Other orders apply to all agents at the same time.
+    pub(crate) fn is_urgent(self) -> bool {
+        match self {
+            LoadOrder::Stop | LoadOrder::StopNow | LoadOrder::Abandon => true,
+            LoadOrder::Pause | LoadOrder::Resume | LoadOrder::Rate { .. } => false,
+        }
+    }
+
     pub(crate) fn command(self) -> Command {
         match self {
             LoadOrder::Pause => Command::Pause,
@@ -247,6 +288,8 @@ pub(crate) struct EndReport {
     pub(crate) failure: Option<String>,
     /// Whether some results could not be written.
     pub(crate) is_incomplete: bool,
+    /// The directory with the record on the agent.
+    pub(crate) dir: String,
     /// Notes about the run, as code, message and hint.
     pub(crate) notes: Vec<busyhour_record::PlanNote>,
     /// The files of the run directory.

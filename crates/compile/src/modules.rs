@@ -1,5 +1,5 @@
-//! Module and Include Controllers: before the plan is compiled, copies of the elements to which they refer replace
-//! their children, as in JMeter.
+//! Module and Include Controllers. Before compilation, their children are replaced by copies of the elements to which
+//! the controllers refer, as in JMeter.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const INCLUDE: Role = Role::Controller(ControllerClass::Include);
 /// The JMeter property with the prefix of the names of included files.
 const PREFIX_PROPERTY: &str = "includecontroller.prefix";
 
-/// The maximum number of included files, including those that included files include.
+/// The maximum number of included files, including files included by other included files.
 const FILES_MAX: usize = 1_000;
 /// The maximum size of these files together, in bytes.
 const FILES_BYTES_MAX: usize = 64 << 20;
@@ -154,7 +154,7 @@ struct Files<'o> {
 }
 
 impl Files<'_> {
-    /// Reads all included files, including those that included files include.
+    /// Reads all included files, including files included by other included files.
     fn load(&mut self, library: &mut TestPlan) {
         loop {
             let next = library

@@ -215,8 +215,8 @@ fn change_existing(
     Ok(CgroupChange::Set { file, before: Some(before), after })
 }
 
-/// In version 1, quota and period are separate files, and the kernel refuses a larger share than that of the group around it. The
-/// share must not be larger between the two changes: a shorter period follows the quota.
+/// In version 1, quota and period are separate files, and the kernel refuses a larger share than that of the parent
+/// group. The share must not be larger between the two changes: a shorter period follows the quota.
 fn order_quota(changes: &mut [CgroupChange]) {
     let is_shorter = |change: &CgroupChange| match change {
         CgroupChange::Set { file, before: Some(before), after } if file.ends_with("cpu.cfs_period_us") => {
@@ -250,7 +250,7 @@ fn check_numbers(
         if let Some(number) = missing {
             return Err(ControlError::unavailable(
                 format!("{} does not contain {number}", file.display()),
-                "choose CPUs and NUMA nodes that the group around the new one has",
+                "choose CPUs and NUMA nodes that the parent of the new group has",
             ));
         }
     }
@@ -270,7 +270,7 @@ fn missing_file(setting: &Setting, directory: &Path) -> ControlError {
         "blkio.weight" | "io.weight" => {
             "weights of disks need the I/O scheduler bfq, or the kernel's io.cost"
         }
-        _ => "name an existing group below the root, or enable its controller in the group around it",
+        _ => "name an existing group below the root, or enable its controller in its parent group",
     };
     ControlError::unavailable(
         format!("{} has no {}", directory.display(), setting.files.join(" or ")),
@@ -287,7 +287,7 @@ fn check_writable(system: &dyn System, path: &Path) -> Result<(), ControlError> 
     })
 }
 
-/// The changes that give groups in a group of version 2 the controllers of the settings.
+/// The changes that enable the controllers of the settings for the child groups of a group of version 2.
 fn enable(system: &dyn System, parent: &Path, settings: &[Setting]) -> Result<Vec<Change>, ControlError> {
     let file = parent.join("cgroup.subtree_control");
     let enabled = read(system, &file)?;
@@ -300,9 +300,7 @@ fn enable(system: &dyn System, parent: &Path, settings: &[Setting]) -> Result<Ve
         if !has(&offered, controller) {
             return Err(ControlError::unavailable(
                 format!("{} does not have the controller {controller}", parent.display()),
-                format!(
-                    "enable it with `echo +{controller} > cgroup.subtree_control` in the groups around it"
-                ),
+                format!("enable it with `echo +{controller} > cgroup.subtree_control` in its parent groups"),
             ));
         }
         // The root has no such file, and may contain processes.

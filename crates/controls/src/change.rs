@@ -21,15 +21,15 @@ use crate::system::System;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Change {
-    /// Of a control group.
+    /// A change of a control group.
     Cgroup(CgroupChange),
-    /// Of a resctrl group.
+    /// A change of a resctrl group.
     Resctrl(ResctrlChange),
-    /// By `pqos`.
+    /// A change by `pqos`.
     Pqos(PqosChange),
-    /// By `xl`.
+    /// A change by `xl`.
     Xen(XenChange),
-    /// Of the network.
+    /// A change of the network.
     Network(NetworkChange),
 }
 
@@ -44,8 +44,8 @@ impl Change {
         }
     }
 
-    /// What it changes, if a second change of it could not be undone independently: settings, and the groups of processes and
-    /// cores.
+    /// The settings that it changes, and the processes and cores whose group it changes: a second change of the same
+    /// object could not be undone independently.
     #[must_use]
     pub fn targets(&self) -> Vec<String> {
         match self {

@@ -9,15 +9,15 @@ use crate::error::ControlError;
 use crate::system::{System, read};
 use crate::treatments::{Applied, Restoration, Treatments};
 
-/// Whether a control can be had.
+/// Whether a control is available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Availability {
     /// It can be applied.
     Available {
-        /// What to know about it: values that the hardware rounds, shared parts of a cache.
+        /// Notes: values that the hardware rounds, shared parts of a cache.
         notes: Vec<String>,
     },
-    /// It cannot.
+    /// It cannot be applied.
     Unavailable {
         /// Why not, and how to enable it.
         reason: String,
@@ -29,7 +29,7 @@ pub enum Availability {
 pub struct Plan {
     /// The changes, in their order.
     pub changes: Vec<Change>,
-    /// What to know about them.
+    /// Notes about the changes.
     pub notes: Vec<String>,
     /// The objects that will be created.
     pub created: Vec<Created>,
@@ -46,16 +46,16 @@ pub struct Created {
 
 /// A treatment of a machine.
 pub trait Control {
-    /// What it does, in a few words.
+    /// A short description of its effect.
     fn name(&self) -> String;
 
     /// Checks everything that can be checked without a change, and lists the changes.
     ///
     /// # Errors
-    /// The control cannot be had here, or a setting is wrong.
+    /// The control is not available here, or a setting is wrong.
     fn plan(&self, system: &dyn System) -> Result<Plan, ControlError>;
 
-    /// Whether it can be had here, and if not, why, and what would enable it.
+    /// Whether it is available here; if not, the reason and how to enable it.
     fn check(&self, system: &dyn System) -> Availability {
         match self.plan(system) {
             Ok(plan) => Availability::Available { notes: plan.notes },
@@ -66,7 +66,7 @@ pub trait Control {
     /// Applies it. If a part fails, the other parts are undone.
     ///
     /// # Errors
-    /// It cannot be had here, a setting is wrong, or the system refuses a change.
+    /// It is not available here, a setting is wrong, or the system refuses a change.
     fn apply(&self, treatments: &mut Treatments) -> Result<(Applied, Vec<Created>), ControlError> {
         let plan = self.plan(treatments.system())?;
         let applied = treatments.make(plan.changes)?;

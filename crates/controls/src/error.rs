@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use crate::mask::AllocationError;
 
-/// A control cannot be had on this machine, or a change failed.
+/// A control is not available on this machine, or a change failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// This machine or user cannot have the control.
+    /// The control is not available to this user on this machine.
     #[error("not available: {reason}; {remedy}")]
     Unavailable {
         /// The reason.

@@ -1,6 +1,6 @@
 //! The journal of changes: one line of JSON for each change, written to disk before the change is made.
 //!
-//! A line that is not complete was being written when the program was killed; its change was not made.
+//! A line is incomplete if the program was killed while it wrote the line; the change of such a line was not made.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -18,8 +18,8 @@ use crate::change::Change;
 /// The largest journal that is read.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// The time to wait for the lock of a journal: a process that another thread of this program is starting holds all open files for
-/// a moment.
+/// The time to wait for the lock of a journal: a child process that another thread is starting holds all open files
+/// until it executes its program.
 const LOCK_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// The name of the format, in the first line.
@@ -69,14 +69,14 @@ pub enum JournalError {
         #[source]
         source: io::Error,
     },
-    /// A journal that is to be created exists.
+    /// The journal to create exists already.
     #[error("the journal {} exists, perhaps because its program was killed: restore it, then remove it", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// Another program uses it.
-    #[error("the journal {} is in use: the program that wrote it, or a command of it, still runs; end it, then repeat", path.display())]
+    #[error("the journal {} is in use: the program that wrote it, or one of its commands, still runs; end it, then repeat", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
@@ -137,7 +137,7 @@ pub struct Content {
     pub boot: String,
     /// The changes that were not undone, in the order in which they were made.
     pub pending: Vec<Pending>,
-    /// The smallest number that no change has.
+    /// The smallest unused number of a change.
     pub next_id: u64,
     /// The length of the complete lines.
     pub complete_bytes: u64,

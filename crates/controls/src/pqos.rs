@@ -99,7 +99,7 @@ impl PqosControl {
                 }
                 BandwidthRules { least: 1, step: 1 }.rounded(*value).map_err(failed)?;
             } else {
-                // `pqos` lists no full mask: the ways of all classes together are the known ones.
+                // `pqos` does not list the full mask, so the union of the masks of all classes is used.
                 let full = configuration.union(resource, *domain);
                 let rules = MaskRules { full, min_bits: 1, is_sparse: false, shareable: 0 };
                 rules.check(*value, 0).map_err(failed)?;
@@ -111,7 +111,8 @@ impl PqosControl {
     }
 
     fn associate(&self, configuration: &PqosConfiguration, plan: &mut Plan) -> Result<(), ControlError> {
-        // One change for each class from which cores are moved, so that each has one inverse.
+        // Cores from different classes are moved by separate changes, so that each change can be undone by a single
+        // one.
         let mut by_class: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for core in &self.cores {
             let class = configuration.class_of_core(*core).ok_or_else(|| {

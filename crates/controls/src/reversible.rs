@@ -19,7 +19,8 @@ pub trait Reversible {
     /// Makes the change.
     ///
     /// # Errors
-    /// The system refuses it; then nothing was changed, or a part that [`Reversible::undo`] undoes.
+    /// The system refuses it. In this case nothing was changed, or [`Reversible::undo`] undoes the part that was
+    /// changed.
     fn make(&self, system: &dyn System) -> Result<(), ControlError>;
 
     /// Restores the state before the change, also if the change was never made or only in part, and if it was undone before.

@@ -1,4 +1,4 @@
-//! The operations on a machine that controls need; tests replace them by a double.
+//! The operations on a machine that controls need; tests replace them with a double.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! Changes of a machine under the protection of a journal.
+//! Changes of a machine, recorded in a journal.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -57,7 +57,7 @@ pub struct Treatments {
     path: PathBuf,
     pending: Vec<Pending>,
     next_id: u64,
-    /// Changes that are undone when the treatments that still need them are.
+    /// Changes that are undone together with the last treatment that needs them.
     postponed: BTreeSet<u64>,
 }
 
@@ -107,11 +107,11 @@ impl Treatments {
             next_id: content.next_id,
             postponed: BTreeSet::new(),
         };
-        // Nothing that controls change outlives a restart of the machine, and process numbers are used again after it.
+        // The changes of controls do not survive a restart of the machine, and process IDs are reused after it.
         if !content.boot.is_empty() && content.boot != boot(&*treatments.system) {
             let ids: Vec<u64> = treatments.pending.drain(..).map(|pending| pending.id).collect();
             for id in ids {
-                // A record that is missing has no effect: the next reader finds another boot too.
+                // A missing record has no effect, because the next reader also finds another boot.
                 let _ = treatments.append(&Record::Undone { id });
             }
         }

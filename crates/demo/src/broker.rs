@@ -44,7 +44,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 /// The open connections by number.
 type Connections = Mutex<HashMap<u64, Arc<TcpStream>>>;
 
-/// What the threads of a broker share.
+/// The data that the threads of a broker share.
 #[derive(Debug)]
 struct Shared {
     broker: Broker,

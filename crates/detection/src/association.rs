@@ -1,8 +1,8 @@
-//! Whether the harm is larger when a candidate uses more CPU time, beyond noise.
+//! Tests whether the harm is larger when a candidate uses more CPU time, by more than noise explains.
 //!
-//! The harm is ranked, so that its tail does not matter, and what follows the system's own CPU time is subtracted. The number of
-//! independent readings is that of Bartlett for two autocorrelated series, whose correlations are those of the rest of the harm and of
-//! the candidate.
+//! The values of the harm are replaced by their ranks, so that its tail does not matter. The part that follows the
+//! system's own CPU time is subtracted. The number of independent readings is computed with Bartlett's formula for two
+//! autocorrelated series, from the autocorrelations of the remaining harm and of the candidate.
 
 use statrs::distribution::{ContinuousCDF as _, Gamma, StudentsT};
 
@@ -11,13 +11,13 @@ use crate::candidates::Candidate;
 use crate::history::History;
 use crate::scores::NormalScores;
 
-/// Readings that are compared: four minutes, if there is one per second.
+/// Number of readings that are compared: those of four minutes, with one reading per second.
 pub(crate) const WINDOW: usize = 240;
 
-/// Readings with known harm that are needed.
+/// Minimum number of readings with known harm.
 const READINGS_MIN: usize = 20;
 
-/// Independent readings that are needed, beyond those that the basis uses.
+/// Minimum number of independent readings, in addition to the number of columns of the basis.
 const INDEPENDENT_MIN: f64 = 6.0;
 
 /// The harm of a window that the system's own CPU time does not explain.
@@ -100,19 +100,19 @@ impl Window {
     }
 }
 
-/// How a candidate goes with the harm.
+/// The association of a candidate with the harm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Association {
     pub(crate) correlation: f64,
     /// Probability of a correlation that is at least as large in noise.
     pub(crate) p: f64,
-    /// CPU time in cores from which the candidate counts as active.
+    /// Minimum CPU time, in cores, with which the candidate counts as active.
     pub(crate) active: f64,
     /// Mean CPU time while it is active.
     pub(crate) cores: f64,
     /// The harm while the candidate is inactive.
     pub(crate) without: f64,
-    /// The harm that goes with the candidate's CPU time while it is active.
+    /// The additional harm that is associated with the candidate's CPU time while it is active.
     pub(crate) excess: f64,
     /// Readings in which it is active.
     pub(crate) readings: usize,
@@ -121,11 +121,11 @@ pub(crate) struct Association {
 /// Whether a candidate changed in the window, and whether a comparison could find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Glance {
-    /// It used the same CPU time at all times.
+    /// It used the same CPU time in all readings.
     Unchanged,
-    /// It goes too little with the harm, even if all readings were independent.
+    /// Its correlation with the harm would be too small even if all readings were independent.
     TooWeak,
-    /// It has to be compared.
+    /// A comparison has to decide.
     Open,
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn glance(window: &Window, candidate: &Candidate) -> Glance {
     if correlation * (roots.len() as f64).sqrt() < STATISTIC_MIN { Glance::TooWeak } else { Glance::Open }
 }
 
-/// Compares a candidate with the harm; `None` if it did not change in the window, or goes with less harm.
+/// Compares a candidate with the harm; `None` if it did not change in the window, or is associated with less harm.
 pub(crate) fn associate(window: &Window, candidate: &Candidate) -> Option<Association> {
     let roots = window.roots(candidate);
     let use_rest = window.basis.unit_residual(&roots)?;
@@ -188,8 +188,8 @@ fn skewness(values: &[f64]) -> f64 {
     values.iter().map(|value| value.powi(3)).sum::<f64>() * (values.len() as f64).sqrt()
 }
 
-/// The probability of a statistic in noise if its distribution is skewed: that of Pearson's type III, which permutations of two skewed
-/// columns have approximately. Rare harm and a rare use are skewed.
+/// The probability that noise gives a statistic at least as large, if its distribution is skewed. Permutations of two
+/// skewed columns approximately have Pearson's type III distribution. Rare harm and rare use of the CPU are skewed.
 fn skewed_tail(statistic: f64, skewness: f64) -> f64 {
     if skewness < 0.01 {
         return 0.0;

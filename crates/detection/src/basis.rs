@@ -1,4 +1,4 @@
-//! What explains the harm already: orthonormal columns, whose part of other columns is subtracted.
+//! The known explanations of the harm as orthonormal columns. Their components are subtracted from other columns.
 
 /// Columns of unit length that are orthogonal to each other.
 #[derive(Clone, Debug, Default)]
@@ -6,10 +6,10 @@ pub(crate) struct Basis {
     columns: Vec<Vec<f64>>,
 }
 
-/// Columns, at most; further ones are not added.
+/// Maximum number of columns; further ones are not added.
 const COLUMNS_MAX: usize = 8;
 
-/// A column that is this much shorter after the subtraction is explained completely.
+/// If the squared length of a column shrinks to this share after the subtraction, the column is explained completely.
 const EXPLAINED: f64 = 1e-9;
 
 impl Basis {
@@ -20,7 +20,7 @@ impl Basis {
         basis
     }
 
-    /// Adds what a column contains beyond the others.
+    /// Adds the part of a column that the other columns do not explain.
     pub(crate) fn add(&mut self, column: &[f64]) {
         if self.columns.len() < COLUMNS_MAX
             && let Some(unit) = self.unit_residual(column)
@@ -60,7 +60,7 @@ impl Basis {
         if left.is_nan() || left <= 1e-6 * before { 0.0 } else { dot(column, target) / left.sqrt() }
     }
 
-    /// The correlation of a column, of which the values that are not 0 are given with their places.
+    /// The correlation of a sparse column, given by its non-zero values with their positions.
     pub(crate) fn sparse_correlation(
         &self,
         column: impl Iterator<Item = (usize, f64)>,
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn residuals_are_orthogonal_to_what_explains() {
+    fn residuals_are_orthogonal_to_the_basis() {
         let mut basis = Basis::constant(5);
         let load = [1.0, 2.0, 4.0, 3.0, 9.0];
         basis.add(&load);

@@ -2,20 +2,20 @@
 
 use crate::reading::{SuspectId, Use};
 
-/// Possible neighbours that are followed. Those that used the most CPU time recently remain.
+/// Maximum number of possible neighbours that are followed. Those that used the most CPU time recently are kept.
 const CANDIDATES_MAX: usize = 256;
 
-/// CPU time in cores from which a process is followed.
+/// Minimum CPU time, in cores, of a process that is followed.
 const ADMITTED: f64 = 0.003;
 
-/// The weight of the newest reading in the mean that decides who remains.
+/// The weight of the newest reading in the mean by which candidates are kept.
 const NEWEST: f64 = 0.02;
 
 /// A possible neighbour.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) id: SuspectId,
-    /// Square roots of the CPU time in cores, so that single large values do not dominate.
+    /// Square roots of the CPU time in cores. The square root prevents single large values from dominating.
     pub(crate) roots: Vec<f64>,
     recent: f64,
 }

@@ -1,8 +1,8 @@
-//! How often other times fit the harm as well as those of a suspect.
+//! Estimates how often other times would fit the harm as well as the times of a suspect.
 //!
-//! Two comparisons, of which the smaller chance counts: the window is compared with the CPU time of all candidates at other times of the
-//! history, and each time at which the suspect became active with the time before and after it. The first one recognizes a change that
-//! happens once; the second one a suspect that is active again and again.
+//! Two comparisons are made, and the smaller chance counts. The first one compares the window with the CPU time of all
+//! candidates at other times of the history; it recognizes a change that happens once. The second one compares each
+//! burst of the suspect with the times before and after it; it recognizes a suspect that is active repeatedly.
 
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
@@ -10,10 +10,10 @@ use crate::association::{Association, Window};
 use crate::candidates::Candidate;
 use crate::history::History;
 
-/// Moved times that are compared, at most.
+/// Maximum number of time shifts that are compared.
 const SHIFTS_MAX: usize = 600;
 
-/// Times at which a suspect became active that are needed.
+/// Minimum number of bursts, which are times in which a suspect is active.
 const BURSTS_MIN: usize = 5;
 
 /// The chance of a coincidence if it is at most `limit`; `compared` is the number of candidates.
@@ -31,7 +31,8 @@ pub(crate) fn chance(
     shifts(history, window, association.correlation, limit)
 }
 
-/// The share of moved times at which some candidate goes with the harm at least as well, if it is at most `limit`.
+/// The share of time shifts for which the correlation of some candidate with the harm is at least as large; `None` if
+/// it exceeds `limit`.
 fn shifts(history: &History, window: &Window, correlation: f64, limit: f64) -> Option<f64> {
     let count = history.len();
     let lags = (1..count).step_by(count.div_ceil(SHIFTS_MAX));
@@ -80,7 +81,7 @@ fn bursts(window: &Window, suspect: &Candidate, active: f64) -> Option<f64> {
     let mean = differences.iter().sum::<f64>() / count;
     let variance = differences.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let statistic = mean / (variance / count).sqrt().max(f64::MIN_POSITIVE);
-    // At best, all signs agree.
+    // At best, all differences have the same sign.
     let signs = 0.5f64.powf(count);
     Some(StudentsT::new(0.0, 1.0, count - 1.0).map_or(1.0, |t| t.sf(statistic)).max(signs))
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::harm::HarmKind;
 use crate::reading::SuspectId;
 
-/// How sure a detection is.
+/// The confidence of a detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
@@ -20,7 +20,7 @@ pub enum Confidence {
 pub struct Detection {
     /// The suspect.
     pub suspect: SuspectId,
-    /// What it takes from the system.
+    /// The harm that it does to the system.
     pub harm: HarmKind,
     /// When it was found, in seconds.
     pub found_s: f64,
@@ -36,6 +36,6 @@ pub struct Detection {
     pub cores: f64,
     /// The chance that other times fit as well, from 0 to 1.
     pub chance: f64,
-    /// How sure the detection is.
+    /// The confidence of the detection.
     pub confidence: Confidence,
 }

@@ -7,50 +7,55 @@ use crate::detection::{Confidence, Detection};
 use crate::episodes::{Episodes, REMEMBERED_S};
 use crate::harm::HarmKind;
 use crate::history::{DISCARDED, History};
-use crate::reading::{Reading, SuspectId};
+use crate::reading::{SuspectId, UsageReading};
 use crate::scores::NormalScores;
 
-/// The largest probability of an association in noise, over all candidates and kinds of harm that are compared in one reading.
+/// The largest accepted probability that noise gives such an association, over all candidates and kinds of harm that
+/// are compared in one reading.
 const NOISE_MAX: f64 = 1e-4;
 
-/// The largest chance of a coincidence for a system that is never slow by itself: after some minutes, and at the start, when few other
-/// times can be compared. The start is a small part of an hour.
+/// The largest accepted chance of a coincidence for a system that is never slow by itself: after some minutes, and at
+/// the start, when few other times can be compared. The start may have a larger chance, because it is a small part of
+/// an hour.
 const CHANCE_MAX: (f64, f64) = (0.025, 0.05);
 
-/// Readings after which the largest chance is that at the start; it then falls with the length of the history.
+/// Number of readings at the start. After them, the largest accepted chance decreases with the length of the history.
 const START: f64 = 150.0;
 
-/// The power of the frequency of own slow times by which the largest chance falls. Each slow time is compared several times.
+/// The largest accepted chance decreases with this power of the frequency of slow times without a neighbour, because
+/// each slow time is compared several times.
 const EPISODES_POWER: f64 = 2.0;
 
-/// The part of the largest chance from which a detection is very likely.
+/// A detection is very likely if its chance of a coincidence is at most this share of the largest accepted chance.
 const VERY_LIKELY: f64 = 0.2;
 
-/// Readings between two decisions.
+/// Number of readings between two decisions.
 const EVERY: usize = 2;
 
-/// Readings until a suspect is compared again.
+/// Number of readings until a suspect is compared again.
 const PAUSE: usize = 4;
 
-/// The largest probability in noise of an association that other candidates do not explain.
+/// The largest accepted probability that noise gives the association that remains when another candidate is subtracted.
 const DISTINCT: f64 = 0.001;
 
-/// The correlation of the CPU time of two candidates from which they are the same suspect, such as a process and its control group.
+/// Two candidates are the same suspect, such as a process and its control group, if the correlation of their CPU times
+/// is at least this.
 const SAME: f64 = 0.9;
 
-/// Of candidates that are the same suspect, the first one is named whose correlation is at least this part of the largest one.
+/// If several candidates are the same suspect, the first one whose correlation is at least this share of the largest
+/// one is named.
 const NEARLY: f64 = 0.95;
 
-/// Readings in which a suspect has to be active.
+/// Minimum number of readings in which a suspect has to be active.
 const ACTIVE_MIN: usize = 8;
 
-/// Readings whose mean score decides whether the system is slow.
+/// Number of readings whose mean score decides whether the system is slow.
 const EPISODE: usize = 10;
 
-/// Detections of an observation, at most.
+/// Maximum number of detections of an observation.
 const DETECTIONS_MAX: usize = 16;
 
-/// Detections whose CPU time is subtracted from the harm, at most.
+/// Maximum number of detections whose CPU time is subtracted from the harm.
 const SUBTRACTED_MAX: usize = 4;
 
 /// Detects neighbours, with one reading per second.
@@ -71,7 +76,7 @@ pub struct Detector {
 #[derive(Clone, Debug)]
 struct Active {
     detection: Detection,
-    /// CPU time from which the suspect counts as active.
+    /// Minimum CPU time with which the suspect counts as active.
     level: f64,
 }
 
@@ -85,8 +90,8 @@ struct Suspect {
 }
 
 impl Detector {
-    /// Takes a reading. Returns a neighbour that was found with it.
-    pub fn add(&mut self, reading: &Reading<'_>) -> Option<&Detection> {
+    /// Processes a reading. Returns the neighbour that was found with it, if any.
+    pub fn add(&mut self, reading: &UsageReading<'_>) -> Option<&Detection> {
         self.readings += 1;
         self.start_s.get_or_insert(reading.at_s);
         if self.history.is_full() {
@@ -180,7 +185,7 @@ impl Detector {
         self.confirmed(harm, suspect)
     }
 
-    /// The suspect, if the comparison before had the same one. The times of a coincidence fit for a moment only.
+    /// The suspect, if the previous comparison found the same one. A coincidence fits the harm only for a short time.
     fn confirmed(&mut self, harm: usize, suspect: Option<Suspect>) -> Option<Suspect> {
         let id = suspect.as_ref().map(|suspect| suspect.id);
         let is_confirmed = id.is_some() && self.unconfirmed[harm] == id;
@@ -257,8 +262,8 @@ fn is_active(candidate: &Candidate, level: f64, at: usize) -> bool {
     around.into_iter().any(|at| candidate.cores(at) >= level)
 }
 
-/// Whether the suspect goes with the harm even if the CPU time of any other candidate is subtracted. Candidates with nearly
-/// the same CPU time at all times are the same suspect.
+/// Whether the suspect is associated with the harm even if the CPU time of any other candidate is subtracted.
+/// Candidates with nearly the same CPU time at all times are the same suspect.
 fn is_distinct<'c>(
     window: &Window,
     suspect: &Candidate,

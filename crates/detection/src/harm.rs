@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a neighbour takes from the system under test.
+/// The kinds of harm that a neighbour can do to the system under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HarmKind {
@@ -42,7 +42,7 @@ impl HarmKind {
         }
     }
 
-    /// CPU time of a suspect, in cores, below which it cannot do this harm.
+    /// Minimum CPU time, in cores, with which a suspect can do this harm.
     pub(crate) const fn use_min(self) -> f64 {
         match self {
             HarmKind::CpuWait | HarmKind::CpuPressure | HarmKind::CyclesPerInstruction => 0.02,
@@ -51,8 +51,8 @@ impl HarmKind {
         }
     }
 
-    /// The share of the permitted coincidences for this kind, if so many kinds are known. Waiting for a CPU has the largest one, because it
-    /// is the most frequent harm.
+    /// The share of the accepted coincidences for this kind, if `kinds` kinds of harm are known. Waiting for a CPU has
+    /// the largest one, because it is the most frequent harm.
     pub(crate) fn share_of_chance(self, kinds: usize) -> f64 {
         const OF_WAITING: f64 = 0.6;
         match (self, kinds) {

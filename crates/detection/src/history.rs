@@ -2,12 +2,12 @@
 
 use crate::candidates::Candidates;
 use crate::harm::HarmKind;
-use crate::reading::Reading;
+use crate::reading::UsageReading;
 
-/// Readings that are kept: half an hour, if there is one per second.
+/// Maximum number of readings: those of half an hour, with one reading per second.
 pub(crate) const READINGS_MAX: usize = 1_800;
 
-/// Readings that are discarded at once.
+/// Number of readings that are discarded together.
 pub(crate) const DISCARDED: usize = 200;
 
 /// The readings, oldest first. Readings in which the harm is unknown, or the system reached a limit of its own, have no harm.
@@ -16,21 +16,21 @@ pub(crate) struct History {
     pub(crate) at_s: Vec<f64>,
     /// CPU time of the system.
     pub(crate) own: Vec<f64>,
-    /// Whether the system was at its own limit, or was so a moment ago.
+    /// Whether the system was at its own limit in this reading or shortly before it.
     pub(crate) is_limited: Vec<bool>,
     /// The harm of each kind; not a number if it is unknown.
     pub(crate) harm: [Vec<f64>; HarmKind::COUNT],
     pub(crate) candidates: Candidates,
-    /// Readings until the queue of a system that reached its limits has drained.
+    /// Number of readings until the queue of a system that reached its limits has drained.
     drain: usize,
 }
 
-/// Readings after the end of an own limit in which its queue may still drain.
+/// Number of readings after the system was at its own limit, in which its queue may still drain.
 const DRAIN: usize = 5;
 
 impl History {
     /// Adds a reading.
-    pub(crate) fn add(&mut self, reading: &Reading<'_>) {
+    pub(crate) fn add(&mut self, reading: &UsageReading<'_>) {
         let victim = reading.victim;
         self.drain = if victim.is_at_own_limit { DRAIN } else { self.drain.saturating_sub(1) };
         let is_limited = victim.is_at_own_limit || self.drain > 0;

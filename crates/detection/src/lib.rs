@@ -16,8 +16,8 @@
 //!    and than those of all other processes ([`chance`]). The limit is lower for systems that were often slow by themselves.
 //! 3. **Size.** The harm is large enough to matter ([`HarmKind`]).
 //!
-//! Readings in which the system reaches its own limits are not used: such a system is never a neighbour's victim. CPU time that the
-//! hypervisor gives to other machines is detected by its level ([`StealWatch`]).
+//! Readings in which the system reaches its own limits are not used: in this state, a slow system is not attributed to
+//! a neighbour. CPU time that the hypervisor gives to other machines is detected by its level ([`StealWatch`]).
 //!
 //! `crates/detection/tests/study` measures the error rates; `docs/neighbour-detection.md` lists them.
 
@@ -41,5 +41,5 @@ pub use harm::HarmKind;
 pub use neighbours::{
     Damage, NEIGHBOURS_FILE_NAME, NEIGHBOURS_VERSION, Neighbour, Neighbours, NotWatched, Who,
 };
-pub use reading::{Reading, SuspectId, Use, Victim};
+pub use reading::{SuspectId, UsageReading, Use, Victim};
 pub use steal::{STEAL_SHARE_MIN, StealWatch, StolenTime};

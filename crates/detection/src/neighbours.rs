@@ -26,7 +26,7 @@ pub struct Neighbours {
     pub found: Vec<Neighbour>,
 }
 
-/// What a neighbour takes from the system: a kind of harm, or time of the whole machine.
+/// The damage by a neighbour: a kind of harm to the system, or CPU time taken from the whole machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Damage {
@@ -69,16 +69,16 @@ impl Damage {
 pub struct NotWatched {
     /// The kind.
     pub damage: Damage,
-    /// Why, and what would enable it.
+    /// The reason, and how to enable it.
     pub reason: String,
 }
 
 /// A neighbour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Neighbour {
-    /// Which one.
+    /// The process, control group or machine.
     pub who: Who,
-    /// What it takes from the system.
+    /// The damage.
     pub damage: Damage,
     /// When it became active, in seconds since the start of the run.
     pub from_s: f64,
@@ -97,7 +97,7 @@ pub struct Neighbour {
     /// The chance that other times fit the harm as well, from 0 to 1; `None` if the harm was measured directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<f64>,
-    /// How sure this is; `None` if the harm was measured directly.
+    /// The confidence of the detection; `None` if the harm was measured directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
 }
@@ -162,7 +162,7 @@ impl Neighbours {
 }
 
 impl Neighbour {
-    /// Who, when, which harm and how sure, in a sentence.
+    /// A sentence with the neighbour, the time, the harm and the confidence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let time = format!("between {:.0} s and {:.0} s", self.from_s, self.to_s.max(self.from_s));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_names_who_when_what_and_how_sure() {
+    fn the_line_contains_neighbour_time_harm_and_confidence() {
         let one = Neighbours { found: vec![neighbour()], ..Neighbours::default() };
         assert_eq!(
             one.line().unwrap(),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn no_neighbour_and_no_source_differ() {
+    fn no_neighbour_and_no_source_have_different_texts() {
         let watched = Neighbours { watched: vec![Damage::CpuWait], ..Neighbours::default() };
         assert_eq!(watched.line(), None);
         let reason = NotWatched { damage: Damage::CpuWait, reason: "no process is watched".to_owned() };

@@ -1,4 +1,4 @@
-//! What the detector receives.
+//! The input of the detector.
 
 use crate::harm::HarmKind;
 
@@ -9,7 +9,7 @@ pub struct SuspectId(pub u64);
 /// The CPU time of a possible neighbour since the reading before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Use {
-    /// Whose CPU time.
+    /// The process, control group or other neighbour that used the CPU time.
     pub id: SuspectId,
     /// CPU time in seconds per second.
     pub cores: f64,
@@ -28,7 +28,7 @@ pub struct Victim {
 
 /// One reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading<'u> {
+pub struct UsageReading<'u> {
     /// Its time in seconds since the start of the observation.
     pub at_s: f64,
     /// The system under test.

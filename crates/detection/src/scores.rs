@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
-/// Computes normal scores, and keeps the quantiles of the last number of values.
+/// Computes normal scores. The quantiles for the last number of values are cached.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NormalScores {
     quantiles: Vec<f64>,
@@ -10,12 +10,12 @@ pub(crate) struct NormalScores {
 }
 
 impl NormalScores {
-    /// The score of each value. Equal values have the score of their middle.
+    /// The score of each value. Equal values have the score of their middle rank.
     pub(crate) fn of(&mut self, values: &[f64]) -> Vec<f64> {
         let count = values.len();
         if self.quantiles.len() + 1 != 2 * count {
             let normal = Normal::standard();
-            // In steps of half a rank, for the middles of equal values.
+            // In steps of half a rank, because the middle rank of equal values may be a half.
             self.quantiles =
                 (1..2 * count).map(|at| normal.inverse_cdf(at as f64 / (2 * count) as f64)).collect();
         }

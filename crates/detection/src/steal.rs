@@ -1,12 +1,12 @@
 //! CPU time that the hypervisor gives to other machines. It is measured, not inferred: only its level is judged.
 
-/// The share of the requested CPU time from which stolen time matters.
+/// Stolen time is reported from this share of the requested CPU time on.
 pub const STEAL_SHARE_MIN: f64 = 0.05;
 
-/// Readings over which the share is computed.
+/// Number of readings over which the share is computed.
 const READINGS: usize = 20;
 
-/// Readings of these in which some time was stolen, at least: a single stall is no neighbour.
+/// Minimum number of these readings in which some time was stolen, because a single stall is not a neighbour.
 const STOLEN_MIN: usize = 10;
 
 /// Stolen time.
@@ -27,13 +27,13 @@ pub struct StolenTime {
 pub struct StealWatch {
     last: std::collections::VecDeque<(f64, f64, f64)>,
     found: Option<StolenTime>,
-    /// Stolen and requested time since the start of what was found.
+    /// Stolen and requested time since the start of the steal that was found.
     sums: (f64, f64),
 }
 
 impl StealWatch {
-    /// Takes the CPU time of the machine since the reading before, in cores: used, and stolen. Returns whether stolen time was found
-    /// with this reading.
+    /// Processes the CPU time of the machine since the previous reading, in cores: used, and stolen. Returns whether
+    /// stolen time was found with this reading.
     pub fn add(&mut self, at_s: f64, used: f64, stolen: f64) -> bool {
         if !(used.is_finite() && stolen.is_finite()) || used < 0.0 || stolen < 0.0 {
             return false;
@@ -66,7 +66,7 @@ impl StealWatch {
         is_found
     }
 
-    /// What was found.
+    /// The steal that was found.
     #[must_use]
     pub fn found(&self) -> Option<&StolenTime> {
         self.found.as_ref()
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_stall_is_no_neighbour() {
+    fn a_single_stall_is_not_a_neighbour() {
         let mut watch = StealWatch::default();
         assert!((0..60).all(|second| !watch.add(
             f64::from(second),

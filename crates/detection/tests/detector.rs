@@ -1,14 +1,14 @@
 //! Tests the detector with simple systems; `study` measures its error rates.
 
-use busyhour_detection::{Detection, Detector, HarmKind, Reading, SuspectId, Use, Victim};
+use busyhour_detection::{Detection, Detector, HarmKind, SuspectId, UsageReading, Use, Victim};
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const PROCESS: SuspectId = SuspectId(7);
 const GROUP: SuspectId = SuspectId(1_000);
 
-/// Observes a system for ten minutes, in the last of which a process is active. `victim` makes the system from the activity of the
-/// process and noise between 0 and 1.
+/// Observes a system for ten minutes. In the last minute, a process is active. `victim` returns the state of the system
+/// for the activity of the process and for noise between 0 and 1.
 fn observe(mut victim: impl FnMut(f64, f64) -> Victim) -> Vec<Detection> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut detector = Detector::default();
@@ -18,7 +18,7 @@ fn observe(mut victim: impl FnMut(f64, f64) -> Victim) -> Vec<Detection> {
         let other = Use { id: SuspectId(8), cores: rng.random_range(0.01..0.1) };
         let uses = [Use { id: PROCESS, cores }, other, Use { id: GROUP, cores: cores + 0.001 }];
         let victim = victim(active, rng.random());
-        detector.add(&Reading { at_s: f64::from(second), victim, uses: &uses });
+        detector.add(&UsageReading { at_s: f64::from(second), victim, uses: &uses });
     }
     detector.detections().cloned().collect()
 }
@@ -42,7 +42,7 @@ fn the_process_is_named_rather_than_its_control_group() {
 }
 
 #[test]
-fn a_system_at_its_own_limit_is_no_victim() {
+fn a_system_at_its_own_limit_is_not_harmed() {
     let found = observe(|active, noise| Victim {
         is_at_own_limit: active > 0.0,
         ..waiting(0.02 + 0.02 * noise + 0.5 * active)
@@ -51,7 +51,7 @@ fn a_system_at_its_own_limit_is_no_victim() {
 }
 
 #[test]
-fn waiting_that_follows_the_own_load_is_no_harm() {
+fn waiting_that_follows_the_own_load_is_not_harm() {
     let found = observe(|active, noise| Victim {
         cores: Some(0.3 + 0.1 * noise + 0.3 * active),
         ..waiting(0.02 + 0.02 * noise + 0.1 * active)

@@ -171,7 +171,7 @@ mod tests {
             let taken = |share: LoadShare, count: u64| -> Vec<u64> {
                 let (shared, _) = shared_with(Clock::manual(0), 1, 1, Names::default(), 4);
                 let starts = share.count_below(count);
-                shared.set_share(share);
+                shared.part.set_share(share);
                 let timer = timer("2", batch_size, &one_group());
                 let mut user = lone_user(&shared, 0);
                 (0..starts).map(|_| timer.delay(&mut user).slot.unwrap().0).collect()

@@ -187,6 +187,9 @@ pub fn run<P: Protocol>(
                 shared.clear_stop();
             }
         }
+        if shared.part.skips_phase(phase) {
+            continue;
+        }
         let planned = shared.pass_gate(phase);
         if let Some(at) = planned.filter(|_| phase == Phase::Main) {
             shared.begun_ns.store(at.0, Ordering::Relaxed);

@@ -416,7 +416,7 @@ mod tests {
     fn a_share_misses_its_own_starts_and_reports_the_whole_run() {
         let clock = Clock::manual(0);
         let (shared, log) = shared_with(clock.clone(), 1, 1, Names::default(), 0);
-        shared.set_share(LoadShare::part(1, 2).unwrap());
+        shared.part.set_share(LoadShare::part(1, 2).unwrap());
         let mut user = lone_user(&shared, 1);
         let timer = timer(&[("5", "5", "5")]);
         assert_eq!(timer.delay(&mut user).slot, Some(Nanos(200 * MS)));

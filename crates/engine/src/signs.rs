@@ -12,7 +12,7 @@ const SILENCE_NS: u64 = 800_000_000;
 /// its samples.
 const WIND_UP_NS: u64 = 10_000_000_000;
 
-/// What a core is doing.
+/// The activity of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CoreStep {
     /// The core runs users.

@@ -9,13 +9,13 @@ use crate::effects::{
     AnalysisSettings, ExperimentAnalysis, LookPlan, RecoveredLoss, ResponseSurface, ResponseTable,
     TrialValue, analyse, effect_name, recovered_loss, sentence, surfaces,
 };
-use crate::file::{Experiment, Repetitions, Response};
+use crate::file::{Experiment, Repetitions, ResponseVariable};
 use crate::scale::ResponseScale;
 
 /// Version of the format of reports.
 pub const REPORT_VERSION: u32 = 1;
 
-/// The probability that any effect on a response is claimed without one.
+/// The probability that an effect on a response is claimed although there is none.
 const ERROR: f64 = 0.05;
 
 /// A trial in a report.
@@ -32,7 +32,7 @@ pub struct ReportedTrial {
     pub values: BTreeMap<String, Option<f64>>,
     /// Quantiles of the response times of all requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub quantiles: Vec<Quantile>,
+    pub quantiles: Vec<TrialQuantile>,
     /// The cause of slow requests that the explanation names; `None` if nothing was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
@@ -55,7 +55,7 @@ pub struct ReportedResponse {
     pub name: String,
     /// The unit of its values; empty for numbers without one.
     pub unit: String,
-    /// What was found.
+    /// The result in a sentence.
     pub sentence: String,
     /// The names of the effects, in the order of the analysis.
     pub effect_names: Vec<String>,
@@ -82,7 +82,7 @@ pub struct ReportedRecovery {
 
 /// A quantile of the response times of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Quantile {
+pub struct TrialQuantile {
     /// The share of requests that did not take longer.
     pub share: f64,
     /// The response time in ms.
@@ -105,7 +105,7 @@ pub struct ExperimentReport {
     pub version: u32,
     /// The title; empty if the file has none.
     pub title: String,
-    /// What was found for the first response.
+    /// The result for the first response in a sentence.
     pub sentence: String,
     /// Whether all trials of the planned repetitions are finished or given up.
     pub is_complete: bool,
@@ -192,7 +192,7 @@ impl ExperimentReport {
 #[must_use]
 pub fn response_table(
     design: &Design,
-    response: &Response,
+    response: &ResponseVariable,
     trials: &[ReportedTrial],
     blocks: u32,
 ) -> Option<ResponseTable> {
@@ -209,7 +209,7 @@ pub fn response_table(
 fn reported(
     experiment: &Experiment,
     design: &Design,
-    response: &Response,
+    response: &ResponseVariable,
     trials: &[ReportedTrial],
 ) -> ReportedResponse {
     let cases = design.cases();
@@ -276,7 +276,7 @@ fn case_causes(trials: &[ReportedTrial]) -> Vec<CaseCauses> {
 fn empty_table(design: &Design, scale: ResponseScale) -> ResponseTable {
     match ResponseTable::new(design.cases().count(), scale, []) {
         Ok(table) => table,
-        // Only values can be wrong.
+        // Only values can make a table invalid.
         Err(_) => unreachable!("a table without values is valid"),
     }
 }

@@ -71,9 +71,10 @@ fn claimed(simulated: Simulated, slower: f64, increases_only: bool) -> f64 {
 }
 
 #[test]
-fn an_effect_of_ten_percent_is_found_and_none_is_claimed_without_one() {
+fn an_effect_of_ten_percent_is_found_and_a_missing_one_is_not_claimed() {
     let mut wrong = Vec::new();
-    // The number of blocks from which an effect of 10 % is found in 19 of 20 experiments; `None` if 10 blocks are not enough.
+    // The smallest number of blocks with which an effect of 10 % is found in 19 of 20 experiments; `None` if 10 blocks
+    // are not enough.
     let kinds = [
         (Noise::Normal(0.02), Some(4)),
         (Noise::Normal(0.03), Some(5)),

@@ -15,7 +15,7 @@ use crate::signal::Signal;
 use crate::signals::CpuFigures;
 use crate::slow_times::SlowTimes;
 
-/// The probability of any wrong claim, if no cause is related to slow requests.
+/// The largest accepted probability that a cause is claimed although none is related to slow requests.
 const LEVEL: f64 = 0.05;
 
 /// A claimed cause explains at least this share of the time above the median, or of the slow requests.
@@ -34,17 +34,18 @@ const NEARLY: f64 = 0.85;
 /// A cause that can lead to the claimed one is named instead if its share is at least this part of it.
 const ORIGIN_SHARE: f64 = 0.5;
 
-/// A server behind the system is slow if requests wait for it at least this many times as long as otherwise. If they do not, more of them
-/// wait at the same time.
+/// A server behind the system counts as slow if requests wait for it at least this many times as long as otherwise.
+/// With a smaller ratio, more requests wait at the same time, but not longer.
 const DEPENDENCY_RATIO_MIN: f64 = 1.5;
 
-/// A cause that occurs later than this after the start of a request is not its cause, in ns, however long requests take.
+/// Something that occurs more than this time (in ns) after the start of a request does not count as the cause of its
+/// slowness, however long requests take.
 const REACH_MAX_NS: u64 = 1_000_000_000;
 
-/// Share of the CPU time from which a machine is short of CPUs during a whole run.
+/// A machine is short of CPUs during a whole run if at least this share of its CPU time is used.
 const SATURATED: f64 = 0.85;
 
-/// What is known of a run.
+/// The observations of a run.
 #[derive(Debug)]
 pub struct Observations<'o> {
     /// The requests.
@@ -57,8 +58,8 @@ pub struct Observations<'o> {
     pub signals: Vec<Signal>,
     /// The use of the CPUs of the system's machine; `None` if it is unknown.
     pub cpu: Option<CpuFigures>,
-    /// Times of incidents in which requests were slow or failed, and whose cause is not the generator, in ns since the start of the
-    /// run.
+    /// Times of incidents in ns since the start of the run. In them, requests were slow or failed, and the generator
+    /// was not the cause.
     pub incidents: Vec<(u64, u64)>,
     /// Why the generator was the bottleneck, in a clause.
     pub generator: Option<String>,
@@ -148,14 +149,14 @@ impl Compared<'_> {
         self.change.is_some_and(|change| change.p <= LEVEL && change.is_large(self.signal))
     }
 
-    /// Whether the waiting itself became longer, if that is known. A limited number of connections that are all in use is no
-    /// slow server.
+    /// Whether each wait became longer, if that is known. If all connections of a limited number are in use, the server
+    /// need not be slow.
     fn became_slower(&self) -> bool {
         self.ratio.is_none_or(|ratio| ratio >= DEPENDENCY_RATIO_MIN)
     }
 
     fn waits_always(&self) -> bool {
-        // Threads also wait for CPUs that are far from busy.
+        // Threads also wait if the CPUs are far from busy.
         let is_short = self.signal.cause != Cause::CpuSaturation
             || self.cpu.is_none_or(|cpu| cpu.utilization >= SATURATED);
         is_short && self.waiting.is_some_and(|waiting| waiting.is_cause(self.signal.cause, self.means))
@@ -209,7 +210,7 @@ impl<'s> Comparison<'s> {
         self.p.len()
     }
 
-    /// Whether a cause goes with slow requests, without correction for the number of causes.
+    /// Whether a cause is associated with slow requests, without correction for the number of causes.
     fn is_associated(&self, cause: Cause) -> bool {
         self.p.get(&cause).is_some_and(|(p, _)| *p <= LEVEL)
             || self.by_cause.get(&cause).is_some_and(|signals| {
@@ -222,7 +223,7 @@ impl<'s> Comparison<'s> {
         self.by_cause.get(&cause).is_none_or(|signals| signals.iter().any(Compared::became_slower))
     }
 
-    /// The evidence of each cause, from its most telling signal.
+    /// The evidence of each cause, from its strongest signal.
     fn evidence(&self, median_ms: f64) -> Vec<Evidence> {
         self.by_cause.values().filter_map(|signals| self.of_cause(signals, median_ms)).collect()
     }
@@ -288,8 +289,8 @@ impl<'s> Comparison<'s> {
             || self.is_associated(Cause::CpuSaturation)
     }
 
-    /// If the system waits for CPUs which others use more than it does itself, the others are the cause, even if their use does
-    /// not vary.
+    /// If the system waits for CPUs and other processes use more CPU time than the system, the other processes are the
+    /// cause, even if their use does not vary.
     fn constant_neighbour(&self, cpu: Option<CpuFigures>, evidence: &[Evidence]) -> Option<Evidence> {
         let own = cpu?.own_cores;
         let others = self.by_cause.get(&Cause::CpuNeighbour)?.first()?.signal;
@@ -330,8 +331,8 @@ impl<'s> Comparison<'s> {
     }
 }
 
-/// Of servers in a chain, the last one for which requests wait nearly as long as for the first one: sources are in the order of the
-/// chain. `None` if no server was waited for.
+/// The last server of a chain for which requests wait nearly as long as for the first one. The sources are in the order
+/// of the chain. `None` if requests waited for no server.
 fn innermost<'c, 's>(signals: &'c [Compared<'s>]) -> Option<&'c Compared<'s>> {
     let share = |one: &Compared<'_>| {
         let is_slow = one.signal.cause == Cause::SlowDependency
@@ -391,12 +392,13 @@ fn windows_s(effect: &CauseEffect) -> Vec<(f64, f64)> {
     effect.windows.iter().map(|(from, to)| (seconds(*from), seconds(*to))).collect()
 }
 
-/// The cause to name: that of the generator, then the most specific one among those with the largest shares, or what led to it.
+/// The cause to name: the generator if it was the bottleneck, otherwise the most specific of the causes with the
+/// largest shares, or the origin of that cause.
 fn name(observations: &Observations<'_>, compared: &Comparison<'_>, evidence: &[Evidence]) -> Cause {
     if observations.generator.is_some() {
         return Cause::Generator;
     }
-    // The times of slow requests say more than the mean waiting time.
+    // The times of slow requests are stronger evidence than the mean waiting time.
     let varies = evidence.iter().any(|one| one.holds && one.basis != Basis::Level);
     let holding = || evidence.iter().filter(|one| one.holds && (!varies || one.basis != Basis::Level));
     let largest = holding().map(|one| one.share).fold(0.0, f64::max);
@@ -409,14 +411,14 @@ fn name(observations: &Observations<'_>, compared: &Comparison<'_>, evidence: &[
     }
 }
 
-/// The cause that led to a claimed cause: both go with slow requests. Only few causes are compared here, so that their p values are
-/// not corrected.
+/// The cause that led to a claimed cause: both are associated with slow requests. Only few causes are compared here, so
+/// that their p values are not corrected.
 fn origin(compared: &Comparison<'_>, evidence: &[Evidence], claimed: &Evidence) -> Cause {
     let origins = claimed.cause.origins();
     let possible = evidence
         .iter()
         .filter(|one| origins.contains(&one.cause) && compared.is_associated(one.cause))
-        // A level that is always there says nothing about times.
+        // A constant level gives no information about times.
         .filter(|one| one.basis != Basis::Level || claimed.basis == Basis::Level)
         .filter(|one| compared.became_slower(one.cause))
         .filter(|one| one.share >= ORIGIN_SHARE * claimed.share);

@@ -4,7 +4,7 @@ use crate::signal::Signal;
 use crate::slow_times::SlowTimes;
 use crate::sums::Sums;
 
-/// Windows that are listed.
+/// Maximum number of windows that are listed.
 const WINDOWS_MAX: usize = 200;
 
 /// Requests with and without a cause.
@@ -40,7 +40,7 @@ impl CauseEffect {
     }
 }
 
-/// The effect of a cause; `None` if it was always present or never, as far as requests show.
+/// The effect of a cause; `None` if, at the starts of the requests, it was always present or never.
 #[must_use]
 pub fn effect(slow: &SlowTimes, signal: &Signal) -> Option<CauseEffect> {
     let level = signal.presence_level()?;
@@ -96,7 +96,7 @@ mod tests {
     use crate::request_times::TimedRequest;
 
     #[test]
-    fn the_share_is_what_would_be_absent_without_the_cause() {
+    fn the_share_is_the_part_that_would_be_absent_without_the_cause() {
         let second = 1_000_000_000;
         let requests: Vec<TimedRequest> = (0..1_000u64)
             .map(|number| {

@@ -1,11 +1,11 @@
-//! Whether a cause changed in the incidents of a run.
+//! Tests whether a cause changed in the incidents of a run.
 //!
-//! A run often has a single incident, so that the test of all requests has little power. The search for incidents has already
-//! found that requests were slow then. The question that remains is which cause changed at the same time.
+//! A run often has a single incident, so that the test of all requests has little power. The search for incidents has
+//! already found that requests were slow at that time. The remaining question is which cause changed at the same time.
 
 use crate::signal::Signal;
 
-/// Number of movements.
+/// Number of time shifts.
 const SHIFTS: u64 = 800;
 
 /// The level in the incidents is at least this many times the level outside.
@@ -18,7 +18,7 @@ pub(crate) struct Change {
     pub(crate) inside: f64,
     /// Mean level outside.
     pub(crate) outside: f64,
-    /// Share of the movements of the incidents in time for which the level inside is at least as high.
+    /// Share of the time shifts of the incidents for which the level inside is at least as high.
     pub(crate) p: f64,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn change(signal: &Signal, episodes: &[(u64, u64)], (from, to): (u64,
     })
 }
 
-/// An interval that may go beyond the end of the part, as intervals within it.
+/// The intervals within the part for an interval that may extend beyond its end.
 fn wrapped(start: u64, end: u64, length: u64) -> Vec<(u64, u64)> {
     if start >= length {
         vec![(start - length, end - length)]

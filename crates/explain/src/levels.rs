@@ -9,25 +9,25 @@ use busyhour_analysis::explanation::Cause;
 use crate::signal::Signal;
 use crate::slow_times::SlowTimes;
 
-/// Waiting that takes at least this share of the mean response time is a cause.
+/// Waiting is a cause if it takes at least this share of the mean response time.
 const WAITING_SHARE_MIN: f64 = 0.25;
 
-/// Fewer waiting requests on average can also be threads that serve no request.
+/// Minimum number of waiting requests on average. Fewer can also be threads that serve no request.
 const WAITING_MIN: f64 = 1.0;
 
-/// The same for waiting that every system does.
+/// The same limit for waiting that is normal in every system.
 const NORMAL_SHARE_MIN: f64 = 0.8;
 
 /// Connections that wait longer than this many times the response time wait for something else, such as new messages.
 const DEPENDENCY_SHARE_MAX: f64 = 1.3;
 
-/// Mean response times below this are not slow, in ms.
+/// Mean response times below this limit, in ms, are not slow.
 const RESPONSE_MIN_MS: f64 = 5.0;
 
-/// The same for waiting that every system does.
+/// The same limit for waiting that is normal in every system.
 const NORMAL_RESPONSE_MIN_MS: f64 = 100.0;
 
-/// What is known of the requests of the measured part.
+/// The means of the requests of the measured part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RequestMeans {
     /// Completed requests per second.
@@ -48,8 +48,8 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Whether waiting of this kind counts as a cause. Requests wait for responses of databases and other servers in any system,
-    /// so that the share alone says nothing about those.
+    /// Whether waiting of this kind counts as a cause. Requests wait for responses of databases and other servers in
+    /// any system, so that the share alone is not evidence against them.
     pub(crate) fn is_cause(&self, cause: Cause, requests: RequestMeans) -> bool {
         let is_normal = matches!(cause, Cause::DatabaseWork | Cause::SlowDependency);
         let needed = if is_normal { NORMAL_SHARE_MIN } else { WAITING_SHARE_MIN };
@@ -70,8 +70,8 @@ pub(crate) fn waiting(signal: &Signal, requests: RequestMeans) -> Option<Waiting
     Some(Waiting { per_request_ms, share: ratio.min(1.0), ratio })
 }
 
-/// How much more a request waits while a signal of waiting is present: the ratio of the mean waiting times per request with and
-/// without it. `None` if it is always present or never.
+/// How much longer a request waits while a signal of waiting is present: the ratio of the mean waiting times per
+/// request with and without the signal. `None` if it is always present or never.
 pub(crate) fn waiting_ratio(signal: &Signal, slow: &SlowTimes) -> Option<f64> {
     let level = signal.presence_level()?;
     let (mut with, mut without) = ((0.0, 0.0), (0.0, 0.0));

@@ -1,9 +1,10 @@
-//! Finds out which observed cause goes with slow requests, with stated error rates. All functions are pure.
+//! Finds the observed cause that is associated with slow requests, with stated error rates. All functions are pure.
 //!
-//! [`Requests`] and the [`Signal`]s of causes are what was observed; [`signals`] reads the latter from a series file.
+//! The observations are [`Requests`] and the [`Signal`]s of causes; [`signals`] reads the latter from a series file.
 //! [`explain`] compares them and returns an [`Explanation`](busyhour_analysis::explanation::Explanation):
 //!
-//! 1. [`SlowTimes`] ranks the requests within their labels and removes what follows the offered load and a slow drift.
+//! 1. [`SlowTimes`] ranks the requests within their labels and removes the part that follows the offered load and a
+//!    slow drift.
 //! 2. [`shift_test`] tests each signal: are requests slower when it is larger than after moving it in time?
 //! 3. The p values of all causes are corrected together ([`holm`]).
 //! 4. A cause is claimed if its corrected p value is at most 5 %, and if the [`effect`] is large: without it, at least a quarter of

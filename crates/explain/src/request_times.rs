@@ -1,8 +1,8 @@
-//! Requests in a bounded number.
+//! A bounded number of requests.
 
 use busyhour_sample::Nanos;
 
-/// Requests that are kept. Of more requests, every second one, every fourth one and so on is kept.
+/// Requests that are kept. If there are more, only every second, every fourth request and so on is kept.
 pub const REQUESTS_MAX: usize = 1 << 20;
 
 /// A request.
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_requests_every_fourth_is_kept() {
+    fn every_fourth_of_many_requests_is_kept() {
         let mut requests = Requests { max: 8, ..Requests::default() };
         for number in 0..30 {
             requests.add(TimedRequest { start: Nanos(number), response_ns: 1, label: 0 });

@@ -1,9 +1,11 @@
-//! Which resource saturates first: the use of each resource over the rate of requests, extrapolated to its full use.
+//! Finds the resource that saturates first. The use of each resource over the rate of requests is extrapolated to its
+//! full use.
 //!
-//! The utilization law (Denning and Buzen, Computing Surveys 10, 1978) states U = X·D: the use of a resource is the rate multiplied
-//! by the demand of a request. The measured part is divided into blocks. If the rate differs between them, a line through the blocks
-//! also gives the use without load; otherwise all use is attributed to requests. The load of saturation is where the line reaches 1,
-//! its interval that of inverse regression (Fieller, JRSS B 16, 1954).
+//! The utilization law (Denning and Buzen, Computing Surveys 10, 1978) states U = X·D: the use of a resource is the
+//! rate multiplied by the demand of a request. The measured part is divided into blocks. If the rate differs between
+//! them, a line through the blocks also gives the use without load; otherwise all use is attributed to requests. The
+//! load of saturation is the rate at which the line reaches 1. Its interval comes from inverse regression (Fieller,
+//! JRSS B 16, 1954).
 
 mod resources;
 
@@ -26,7 +28,7 @@ const BLOCKS_MIN: usize = 6;
 /// The shortest block in ns: two readings at the usual interval.
 const BLOCK_MIN_NS: u64 = 2_000_000_000;
 
-/// Ratio of the rates of blocks (80th and 20th percentile) from which the use without load is estimated.
+/// Minimum ratio of the 80th to the 20th percentile of the rates of blocks for estimating the use without load.
 const RATES_DIFFER: f64 = 1.4;
 
 /// Share of the blocks with the highest rates, whose use is shown.
@@ -35,7 +37,7 @@ const HIGHEST: f64 = 0.2;
 /// A smaller use of a resource is too small to be extrapolated.
 const USE_MIN: f64 = 0.05;
 
-/// A resource that is used for this share is saturated: queues in front of it are long.
+/// A resource is saturated if this share of it is in use, because queues in front of it are then long.
 const SATURATED: f64 = 0.9;
 
 /// Confidence on each side.
@@ -143,7 +145,7 @@ struct Line {
     has_background: bool,
     blocks: f64,
     mean_rate: f64,
-    /// Sum of squared deviations of the rates from their mean, or from 0 without the use without load.
+    /// Sum of squared deviations of the rates: from their mean if the use without load is estimated, otherwise from 0.
     squares: f64,
     /// Standard deviation of the blocks around the line.
     deviation: f64,
@@ -215,8 +217,8 @@ impl Line {
     }
 }
 
-/// The factor by which the variance of means grows because neighbouring blocks resemble each other: (1 + r)/(1 − r), where r is the
-/// correlation of neighbours. Its estimate is too small by about (1 + 3r)/n (Kendall, Biometrika 41, 1954).
+/// The factor by which the variance of means grows because neighbouring blocks are correlated: (1 + r)/(1 − r), where r
+/// is the correlation of neighbours. Its estimate is too small by about (1 + 3r)/n (Kendall, Biometrika 41, 1954).
 fn inflation(residuals: &[f64], squared: f64) -> f64 {
     if squared <= 0.0 {
         return 1.0;

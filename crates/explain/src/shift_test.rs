@@ -1,21 +1,22 @@
-//! A test of whether requests are slow when a cause is present.
+//! Tests whether requests are slower when a cause is present.
 //!
-//! The statistic is the correlation of the cause's level with the scores of the requests, weighted by requests. Its distribution
-//! without an association is that of the same statistic after moving the cause circularly by other times: movements keep the
-//! autocorrelation of both series and the lengths of pauses, which tables of overlaps do not. Movements by a short time are
-//! not independent, so that they are few in a short run. The p value is the larger of two: the share of movements with a
-//! statistic as large, and the tail of Student's t for the standardized statistic, with as many degrees of freedom as there are
-//! independent movements. The first protects against skewed distributions, the second against few movements.
+//! The statistic is the correlation of the cause's level with the scores of the requests, weighted by requests. Its
+//! distribution without an association is estimated by shifting the cause circularly in time. In contrast to tables of
+//! overlaps, shifts preserve the autocorrelation of both series and the lengths of pauses. Shifts by a short time are
+//! not independent, so a short run has few independent shifts. The p value is the larger of two: the share of shifts
+//! with a statistic as large, and the tail of Student's t for the standardized statistic, with one degree of freedom
+//! less than there are independent shifts. The first one protects against skewed distributions, the second one against
+//! few shifts.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::signal::Signal;
 use crate::slow_times::SlowTimes;
 
-/// Number of movements.
+/// Number of shifts.
 const SHIFTS: usize = 800;
 
-/// Independent movements that are needed; with fewer, a run is too short for its series.
+/// Minimum number of independent shifts; with fewer, a run is too short for its series.
 const INDEPENDENT_MIN: f64 = 8.0;
 
 /// Pieces beyond this number are joined.
@@ -28,7 +29,7 @@ pub struct ShiftTest {
     pub p: f64,
     /// The statistic in standard deviations of its distribution without an association.
     pub z: f64,
-    /// Number of independent movements.
+    /// Number of independent shifts.
     pub independent: f64,
 }
 
@@ -44,7 +45,7 @@ pub enum Untestable {
 /// Tests whether requests are slower when the signal is larger.
 ///
 /// # Errors
-/// The signal does not vary, or varies so slowly that the part has fewer than eight independent movements.
+/// The signal does not vary, or varies so slowly that the part has fewer than eight independent shifts.
 pub fn shift_test(slow: &SlowTimes, signal: &Signal) -> Result<ShiftTest, Untestable> {
     let signal = joined(signal);
     let length = slow.length();
@@ -65,7 +66,7 @@ pub fn shift_test(slow: &SlowTimes, signal: &Signal) -> Result<ShiftTest, Untest
         return Err(Untestable::Constant);
     }
     let z = (observed - mean) / variance.sqrt();
-    // Movements that are nearly none are as large because they are nearly the observation.
+    // Very short shifts are excluded, because their statistics are nearly that of the observation.
     let near = (correlated / 2.0).ceil() as usize;
     let others = &shifted[near.min(SHIFTS / 4)..SHIFTS - near.min(SHIFTS / 4)];
     let as_large = others.iter().filter(|value| **value >= observed).count() as f64 / others.len() as f64;
@@ -113,8 +114,8 @@ fn weighted_correlation(slow: &SlowTimes, signal: &Signal, shift: u64) -> Option
     (variance > 1e-12 * level_squared / requests).then(|| covariance / variance.sqrt())
 }
 
-/// The number of neighbouring movements whose statistics count as one: the sum of their autocorrelations up to the first
-/// one that is not positive.
+/// The number of neighbouring shifts that together count as one independent shift: the sum of their autocorrelations up
+/// to the first one that is not positive.
 fn correlated_shifts(values: &[f64]) -> f64 {
     let count = values.len();
     let mean = values.iter().sum::<f64>() / count as f64;

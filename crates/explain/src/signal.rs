@@ -13,7 +13,7 @@ pub struct SignalPiece {
     pub value: f64,
 }
 
-/// What the values of a signal are.
+/// The kind of values of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalShape {
     /// 1 in intervals in which the cause was present, and 0 between them.
@@ -29,13 +29,14 @@ pub struct Signal {
     pub cause: Cause,
     /// The source, such as `process:4711`.
     pub source: String,
-    /// What was measured, such as `waiting for a CPU`.
+    /// The measured state, such as `waiting for a CPU`.
     pub name: String,
-    /// What the values are.
+    /// The kind of values.
     pub shape: SignalShape,
-    /// Levels from this value on may be the cause; smaller ones are too small to matter. In the unit of the values.
+    /// The smallest level that may be the cause, in the unit of the values.
     pub relevant: f64,
-    /// If the values are times that requests wait, in seconds per second: they can be divided by the rate of requests.
+    /// Whether the values are waiting times of requests, in seconds per second. Such values can be divided by the rate
+    /// of requests.
     pub is_waiting: bool,
     /// The values, in the order of time, without overlap. Times without a piece are unknown.
     pub pieces: Vec<SignalPiece>,
@@ -106,9 +107,10 @@ impl Signal {
         Signal { pieces, ..self.clone() }
     }
 
-    /// The signal for requests that last `time_ns`: each value is the largest one from its time until the end of such a request,
-    /// because a cause can also slow down a request that has already started. `time_ns` is the same for all requests: with their own
-    /// times, long ones would meet larger values by chance. Intervals are unchanged; they have been extended.
+    /// The signal for requests that last `time_ns`: each value is the largest one from its time until the end of such a
+    /// request, because a cause can also slow down a request that has already started. `time_ns` is the same for all
+    /// requests: with their own times, long requests would have larger values by chance. Intervals are unchanged; they
+    /// have been extended.
     #[must_use]
     pub fn reaching_back(&self, time_ns: u64) -> Signal {
         if self.shape == SignalShape::Intervals {
@@ -142,7 +144,7 @@ impl Signal {
         self.pieces.iter().map(|piece| piece.to - piece.from).sum()
     }
 
-    /// The value below which the signal is for this share of the time.
+    /// The quantile over time: the signal is below this value for the given share of the time.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let mut sorted: Vec<&SignalPiece> = self.pieces.iter().collect();
@@ -158,8 +160,8 @@ impl Signal {
         sorted.last().map(|piece| piece.value)
     }
 
-    /// The level from which the cause counts as present: halfway between the usual low level and the highest ones, but at least
-    /// [`Signal::relevant`].
+    /// The cause counts as present from this level on: halfway between the usual low level and the highest levels, but
+    /// at least [`Signal::relevant`].
     #[must_use]
     pub fn presence_level(&self) -> Option<f64> {
         if self.shape == SignalShape::Intervals {

@@ -19,7 +19,7 @@ use rules::{RULES, Rule};
 /// Metrics of series that are read in addition to those of the rules.
 pub const SIGNAL_METRICS: [&str; 3] = [MACHINE, PROCESS, CONNECTIONS];
 
-/// Signals of one cause; further sources are left out.
+/// Maximum number of signals of one cause; further sources are left out.
 const SIGNALS_MAX: usize = 64;
 
 /// Whether signals are computed from a metric.
@@ -46,9 +46,9 @@ pub struct CpuFigures {
     pub utilization: f64,
 }
 
-/// The signals of a series file in the part from `from` to `to` (ns since the start of the run). `median_ns` is the median
-/// response time of the requests: those that started so long before a pause were in progress when it began. `generator_cores` is the
-/// mean CPU time of the generator, which runs on the machine of the source `os`.
+/// The signals of a series file in the part from `from` to `to` (ns since the start of the run). `median_ns` is the
+/// median response time of the requests: requests that started at most this time before a pause were in progress when
+/// it began. `generator_cores` is the mean CPU time of the generator, which runs on the machine of the source `os`.
 #[must_use]
 pub fn signals(
     set: &SeriesSet,
@@ -60,7 +60,8 @@ pub fn signals(
     let mut signals = pauses(set, median_ns, (from, to));
     let has_log = !signals.is_empty();
     for rule in RULES {
-        // The log of a collector has the exact times of the pauses; the JVM's counters only the readings in which they lie.
+        // The log of a collector has the exact times of the pauses; the JVM's counters show only between which readings
+        // they occurred.
         if has_log && rule.cause == Cause::GcPauses {
             continue;
         }

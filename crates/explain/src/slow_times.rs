@@ -1,9 +1,9 @@
 //! How slow requests were over time.
 //!
-//! Each request has a score: −ln(1 − u) − 1, where u is the rank of its response time among those of its label, between 0 and
-//! 1 (Savage's scores). The score has mean 0, weighs the slow end, and does not depend on the tail of the distribution. The part
-//! of the score that follows the offered load and a slow drift is subtracted: both are common causes of slow requests and of
-//! busy resources.
+//! Each request has a score: −ln(1 − u) − 1, where u is the rank of its response time among those of its label, between
+//! 0 and 1 (Savage's scores). The score has mean 0, emphasizes slow requests, and does not depend on the tail of the
+//! distribution. The part of the score that follows the offered load and a slow drift is subtracted: both are common
+//! causes of slow requests and of busy resources.
 
 use std::collections::BTreeMap;
 

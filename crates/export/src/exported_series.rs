@@ -10,7 +10,7 @@ use crate::ExportError;
 /// Which values of a series file are exported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeriesSelection {
-    /// Names of metrics, in which `*` stands for any text. An empty list selects all.
+    /// Names of metrics, in which `*` matches any text. An empty list selects all.
     pub metrics: Vec<String>,
     /// Start (inclusive) and end (exclusive), in seconds from the start of the run; `None` for the whole run.
     pub window_s: Option<(f64, f64)>,

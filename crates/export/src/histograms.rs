@@ -12,7 +12,7 @@ use crate::csv_seconds::kind;
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, TimeOrigin};
 
-/// A clock of response times: the moment from which they count.
+/// A clock of response times: the time at which the measurement begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeClock {
     /// From the intended start to the end.

@@ -319,7 +319,7 @@ fn full_freed_little_text(count: u64, of: u64, freed_percent: f64, pause_s: f64)
 fn waiting_text(count: u64, paused_s: f64) -> String {
     format!(
         "in {} ({paused_s:.1} s) the collector ran for less than half of the time: it waited for a processor, for swapped memory or \
-         for the disk of the log; these pauses show the machine, not the collector",
+         for the disk of the log; the machine caused these pauses, not the collector",
         counted(count, "pause", "pauses")
     )
 }

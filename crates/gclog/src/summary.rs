@@ -16,7 +16,7 @@ use crate::statistics::{GcStatistics, statistics};
 /// A caveat with its sentence.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct ReportedGcCaveat {
-    /// What it is about.
+    /// The caveat.
     #[serde(flatten)]
     pub caveat: GcCaveat,
     /// The sentence without a full stop.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use busyhour_gclog::{
-    BetterWhen, Change, Collector, EventKind, GcCaveat, GcComparison, GcLog, GcLogReader, GcSummary,
+    BetterWhen, Collector, EventKind, FigureChange, GcCaveat, GcComparison, GcLog, GcLogReader, GcSummary,
     LeakVerdict, UnavailableReason, UndecidedReason, first_stamp, part_order,
 };
 
@@ -218,7 +218,7 @@ fn log_with_idle_time() -> String {
 fn idle_time_is_reported_with_the_throughput_without_it() {
     let found = summary(&log_with_idle_time());
     let sentence = caveat(&found, |caveat| matches!(caveat, GcCaveat::IdleTime { .. })).unwrap();
-    // 121 pauses of 50 ms in 1059.05 s, of which 940 s are idle.
+    // 121 pauses of 50 ms in 1059.05 s, which include 940 s of idle time.
     assert_eq!(
         sentence,
         "89 % of the time has no collections (gaps of 940 s and more), which inflates throughput: it is 94.92 % without this time \
@@ -263,15 +263,15 @@ fn comparisons_take_the_better_direction_into_account() {
     let found = GcComparison::of(&before, &after);
     let figure = |name: &str| found.figures.iter().find(|figure| figure.name == name).unwrap();
     let is = |name: &str| (figure(name).better_when, figure(name).change);
-    assert_eq!(is("accumPause"), (BetterWhen::Lower, Change::Better));
-    assert_eq!(is("throughput"), (BetterWhen::Higher, Change::Better));
-    assert_eq!(is("footprint"), (BetterWhen::Lower, Change::Worse));
+    assert_eq!(is("accumPause"), (BetterWhen::Lower, FigureChange::Better));
+    assert_eq!(is("throughput"), (BetterWhen::Higher, FigureChange::Better));
+    assert_eq!(is("footprint"), (BetterWhen::Lower, FigureChange::Worse));
     assert_eq!(figure("footprint").percent, Some(100.0));
     assert_eq!((figure("footprint").before.as_str(), figure("footprint").after.as_str()), ("96 M", "192 M"));
-    assert_eq!(is("freedMemory"), (BetterWhen::Neither, Change::Different));
-    assert_eq!(is("fullGcPauseCount").1, Change::Better);
-    assert_eq!(is("fullGCPerformance").1, Change::Unknown);
-    assert_eq!(is("pauseMedian").1, Change::Same);
+    assert_eq!(is("freedMemory"), (BetterWhen::Neither, FigureChange::Different));
+    assert_eq!(is("fullGcPauseCount").1, FigureChange::Better);
+    assert_eq!(is("fullGCPerformance").1, FigureChange::Unknown);
+    assert_eq!(is("pauseMedian").1, FigureChange::Same);
     let worse: Vec<_> = found.worse_by(50.0).map(|figure| figure.name).collect();
     assert!(worse.contains(&"footprint") && !worse.contains(&"accumPause"), "{worse:?}");
     assert!((found.length_ratio.unwrap() - 10.015 / 10.01).abs() < 1e-9);

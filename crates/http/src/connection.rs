@@ -16,6 +16,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::allowed_hosts;
 use crate::dial;
 use crate::dial::ConnectOptions;
 use crate::failure::Failure;
@@ -84,6 +85,8 @@ impl Connection {
         addresses: Option<&[SocketAddr]>,
         options: &ConnectOptions<'_>,
     ) -> Result<Self, Failure> {
+        // With a proxy, the server is not resolved here.
+        allowed_hosts::check(origin.bare_host())?;
         let (host, port) = match proxy {
             Some(proxy) => (proxy.host.as_str(), proxy.port),
             None => (origin.bare_host(), origin.port),

@@ -11,6 +11,7 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_sample::Nanos;
 
+use crate::allowed_hosts;
 use crate::dns_query;
 use crate::failure::Failure;
 
@@ -29,6 +30,7 @@ thread_local! {
 
 /// Resolves a host; IPv4 addresses come first, as in Java.
 pub(crate) async fn resolve(host: &str, port: u16, now: Nanos) -> Result<Vec<SocketAddr>, Failure> {
+    allowed_hosts::check(host)?;
     if let Ok(ip) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);
     }
@@ -122,6 +124,7 @@ impl Name {
         if let Some(known) = &self.addresses {
             return Ok(Arc::clone(known));
         }
+        allowed_hosts::check(&self.host)?;
         let found: Arc<[SocketAddr]> = match &self.replacement {
             None => self.look_up(&self.host, port, now).await?.into(),
             Some(names) => {
@@ -139,6 +142,7 @@ impl Name {
     /// Queries the DNS servers of the plan, or the system if there are none. If a server does not respond, the next
     /// one is used.
     async fn look_up(&self, host: &str, port: u16, now: Nanos) -> Result<Vec<SocketAddr>, Failure> {
+        allowed_hosts::check(host)?;
         if self.servers.is_empty() || host.parse::<IpAddr>().is_ok() {
             return resolve(host, port, now).await;
         }

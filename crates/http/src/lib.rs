@@ -5,6 +5,7 @@
 //! because plans and users compare them.
 
 pub mod access;
+mod allowed_hosts;
 pub mod auth;
 pub mod cache;
 mod charset;
@@ -58,6 +59,7 @@ mod url_target;
 mod whole;
 mod wire_request;
 
+pub use allowed_hosts::{allow_only, allows, are_hosts_restricted};
 pub use charset::{Charset, ContentEncoding};
 pub use client::Client;
 pub use failure::Failure;

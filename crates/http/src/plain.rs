@@ -31,6 +31,7 @@ pub async fn resolve_plainly(host: &str, port: u16, clock: &Clock) -> Result<Soc
     let unknown = || Failure::new("java.net.UnknownHostException", host);
     // In Java an empty name means this machine.
     let name = if host.is_empty() { "localhost" } else { host };
+    crate::allowed_hosts::check(name)?;
     let addresses = crate::dns::resolve(name, port, clock.now()).await.map_err(|_| unknown())?;
     addresses.first().copied().ok_or_else(unknown)
 }

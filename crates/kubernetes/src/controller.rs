@@ -22,7 +22,7 @@ const PLAN_DIR: &str = "/plan";
 /// Directory for the results.
 const RESULTS_DIR: &str = "/results";
 
-/// File whose existence ends the wait for the copy of the results.
+/// File that ends the wait for the copy of the results. The user creates it.
 const COLLECTED: &str = "/results/collected";
 
 /// Time for the end of the run after a request to end.

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_quoted_where_yaml_would_read_something_else() {
+    fn texts_are_quoted_where_yaml_would_interpret_them_differently() {
         let long = "word ".repeat(40);
         let text = yaml(&json!({
             "number": "2", "word": "no", "empty": "", "long": long.trim(), "lines": "a\n  b\n", "list": [{ "a": 1 }, []],

@@ -56,7 +56,7 @@ pub(crate) fn pod_metadata(settings: &RunSettings, role: &str) -> Value {
     })
 }
 
-/// The specification of a pod: what all pods have in common, and `own` parts.
+/// The specification of a pod: the parts that all pods have in common, and the parts in `own`.
 pub(crate) fn pod_spec(settings: &RunSettings, own: Value) -> Value {
     let mut spec = json!({
         "automountServiceAccountToken": false,
@@ -107,7 +107,8 @@ pub(crate) fn secret_volume(name: &str, secret: &str, items: Vec<(String, String
     json!({ "name": name, "secret": { "secretName": secret, "defaultMode": 0o440, "items": items } })
 }
 
-/// A container that waits until the hub accepts connections. It ends agents and controllers that would start too early.
+/// A container that waits until the hub accepts connections. Without it, agents and controllers that start before the
+/// hub would end.
 pub(crate) fn wait_for_hub(settings: &RunSettings, values: &Values) -> Value {
     let (host, port) = (&settings.hub.service, settings.hub.port);
     json!({

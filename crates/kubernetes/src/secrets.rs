@@ -39,7 +39,8 @@ pub(crate) fn hub_secret(settings: &RunSettings, hub: &HubContents) -> KubeObjec
     secret(settings, &Values::of(settings), hub::ROLE, contents)
 }
 
-/// The Secret with the plan and its files. Plans contain passwords and test data, so that a ConfigMap would be the wrong place.
+/// The Secret with the plan and its files. Plans can contain passwords and test data, which do not belong into a
+/// ConfigMap.
 pub(crate) fn plan_secret(settings: &RunSettings) -> Result<KubeObject, ManifestError> {
     let files = plan_files(settings)?;
     let contents = contents(files.iter().map(|(key, file)| (key.clone(), file.contents.as_slice())));

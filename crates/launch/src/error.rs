@@ -45,6 +45,12 @@ pub enum LaunchError {
         /// The names of the missing properties.
         missing: Vec<String>,
     },
+    /// The users of a plan with a schedule were to be multiplied.
+    #[error(
+        "the rates or users of this plan follow a schedule, which cannot be multiplied; divide it among the agents \
+         (without --users-per-agent), or change the schedule"
+    )]
+    ScheduledUsers,
     /// The replayed arrivals cannot be read.
     #[error(transparent)]
     Replay(#[from] ReplayError),
@@ -122,6 +128,7 @@ impl LaunchError {
             | LaunchError::SaveConfig(_)
             | LaunchError::Apdex(_)
             | LaunchError::ResultsNotEmpty(_)
+            | LaunchError::ScheduledUsers
             | LaunchError::MetricsServer { .. } => LaunchErrorKind::Request,
             LaunchError::PlanUnreadable { .. }
             | LaunchError::PlanRefused { .. }

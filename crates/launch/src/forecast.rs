@@ -27,7 +27,8 @@ pub(crate) fn limits(started: &Started, cores: usize, observers: &Observers) {
     let is_closed = |index: u32| !is_open(index) && started.shared.runs_group(index);
     let closed = (0..).zip(&program.groups).filter(|(index, _)| is_closed(*index));
     let of_closed = |(index, group): (u32, &Group<AnySampler>)| {
-        started.shared.share_of(index).count_below(number_of(&group.users, &mut user))
+        let users = number_of(&group.users, &mut user) * u64::from(started.shared.user_factor(index));
+        started.shared.share_of(index).count_below(users)
     };
     let mut users: u64 = closed.map(of_closed).sum();
     // The number of users that arrivals need depends on the server. Before the run, only its maximum is known.

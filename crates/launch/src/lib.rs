@@ -56,6 +56,7 @@ mod url_plan_error;
 mod users;
 
 pub use busyhour_compile::{PerfMonListener, PerfMonRow, PlanTarget};
+pub use busyhour_http::{allow_only, allows};
 pub use busyhour_redaction as redaction;
 pub use control::{GRACE, RunControl};
 pub use error::{LaunchError, LaunchErrorKind};

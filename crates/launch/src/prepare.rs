@@ -20,11 +20,12 @@ use busyhour_record::{
     JtlColumn, MANIFEST_VERSION, Machine, Manifest, PlanFile, ResultFileConfig, RunDir, SampleFilter,
     SaveConfig, plan_hash,
 };
-use busyhour_sample::ApdexLimits;
+use busyhour_sample::{ApdexLimits, Nanos};
 
 use crate::control::RunControl;
 use crate::error::LaunchError;
 use crate::event::RunEvent;
+use crate::exports::ExportSettings;
 use crate::files::check_results_file;
 use crate::forecast;
 use crate::log_file::LogFile;
@@ -190,7 +191,15 @@ impl Prepared {
 
     /// Lets a gate decide when the phases of the run start.
     pub fn hold_phases(&self, gate: Arc<dyn PhaseGate>) {
-        self.started.shared.hold_phases(gate);
+        self.started.shared.part.hold_phases(gate);
+    }
+
+    /// Returns a function by which this generator joins a load that has started: its part of the load before a time is left out.
+    /// It must be called before the main groups start.
+    #[must_use]
+    pub fn joining(&self) -> Box<dyn Fn(Nanos) + Send + Sync> {
+        let shared = Arc::clone(&self.started.shared);
+        Box::new(move |at| shared.part.join_at(at))
     }
 
     /// Whether the plan has thread groups in a phase.
@@ -216,6 +225,28 @@ impl Prepared {
     #[must_use]
     pub fn resolved_properties(&self) -> PropertySources {
         self.properties.resolved()
+    }
+
+    /// The request without secrets, for a process that takes the run over: its properties are those of
+    /// [`resolved_properties`](Self::resolved_properties), and the plan's text, exports and credentials are missing.
+    #[must_use]
+    pub fn storable_request(&self) -> RunRequest {
+        let request = &self.request;
+        let mut properties = self.resolved_properties();
+        for (name, value) in properties.jmeter.iter_mut().chain(&mut properties.system) {
+            *value = stored_value(request, name, value);
+        }
+        RunRequest {
+            properties,
+            plan: PathBuf::from(stored_plan_name(request)),
+            plan_text: None,
+            seed: Some(self.info.seed),
+            dir: Some(self.dir.path().to_owned()),
+            exports: ExportSettings::default(),
+            proxy: None,
+            command_line: stored_command_line(request),
+            ..request.clone()
+        }
     }
 
     /// The request for the run.
@@ -269,7 +300,8 @@ fn prepare(launch: Launch) -> Result<Prepared, LaunchError> {
     let plan = plan_file(&request, &compiled, &bytes);
     let rate_timers = compiled.rate_timers().map(str::to_owned).collect();
     let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
-    started.shared.set_share(request.share.clone());
+    started.shared.part.set_share(request.share.clone());
+    multiply_users(&started, request.user_factor.unwrap_or(1))?;
     if request.spin {
         started.shared.spin_ns.store(SPIN_NS, Relaxed);
     }
@@ -324,6 +356,21 @@ fn prepare(launch: Launch) -> Result<Prepared, LaunchError> {
         unread,
         series: LatestSeries::default(),
     })
+}
+
+/// Multiplies the users of the plan's main thread groups.
+fn multiply_users(started: &Started, factor: u32) -> Result<(), LaunchError> {
+    let program = &started.program;
+    let is_scheduled =
+        !program.open.is_empty() || program.groups.iter().any(|group| group.population.is_some());
+    match factor {
+        1 => Ok(()),
+        _ if is_scheduled => Err(LaunchError::ScheduledUsers),
+        _ => {
+            started.shared.part.multiply_users(factor);
+            Ok(())
+        }
+    }
 }
 
 fn run_info(

@@ -49,6 +49,9 @@ pub struct RunRequest {
     /// times. setUp and tearDown thread groups run in the share with the first user. Counters, rows of CSV files and
     /// locks are shared only within a run.
     pub share: LoadShare,
+    /// By what the users of the plan's main thread groups are multiplied, as JMeter does with each of its remote engines.
+    /// Plans whose rates or numbers of users follow a schedule are then rejected. By default, they are not multiplied.
+    pub user_factor: Option<u32>,
     /// Number of cores that generate load; by default all cores that this process may use.
     pub cores: Option<usize>,
     /// Whether unsupported elements are skipped; otherwise, the plan is rejected.

@@ -7,8 +7,8 @@
 //!   correction over the classes that can be significant at all (Tarone);
 //! - it continues in the last half of the rounds, at no lower rate. Caches, pools and steps do not.
 //!
-//! Without suspects, the result states the smallest growth that would have been found, or that the rounds do not suffice.
-//! [`memory_outcome`] judges the memory of a process of which no histogram exists.
+//! Without suspects, the result states the smallest growth that would have been found, or that the rounds do not
+//! suffice. [`memory_outcome`] judges the memory of a process without a histogram.
 //!
 //! ```
 //! use busyhour_leak::{ClassSize, LeakOutcome, LeakRounds, LeakSettings};

@@ -11,7 +11,7 @@ use crate::rounds::{ClassHistory, LeakRounds, ROUNDS_MAX};
 /// The confidence of intervals of slopes.
 const CONFIDENCE: f64 = 0.95;
 
-/// The growth over the rounds that is material, as a share of the live bytes.
+/// The smallest material growth over the rounds, as a share of the live bytes.
 const MATERIAL_SHARE: f64 = 0.05;
 
 /// The settings of a search.

@@ -99,9 +99,9 @@ pub enum Exposure {
     RunLength,
     /// The number of requests in each run, stated by the caller. The requests are assumed to be spread evenly over the run.
     Requests {
-        /// Of the baseline.
+        /// The number of requests in the baseline.
         baseline: f64,
-        /// Of the run.
+        /// The number of requests in the run.
         run: f64,
     },
 }

@@ -74,7 +74,7 @@ fn largest_template(templates: &[GroupCounts], burst: &LogBurst) -> Option<(Stri
         in_burst.map(|(_, count)| u64::from(*count)).sum()
     };
     let with_entries = templates.iter().map(|group| (group, entries(group)));
-    // Of several templates with this number, the one that is first in the list is more frequent in the whole log.
+    // If several templates have this number, the first one in the list is the most frequent one in the whole log.
     let largest = with_entries.rev().max_by_key(|(_, entries)| *entries);
     largest.filter(|(_, entries)| *entries > 0).map(|(group, entries)| (group.text.clone(), entries))
 }

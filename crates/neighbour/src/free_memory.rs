@@ -1,4 +1,4 @@
-//! The memory that a neighbour may use: what the machine and the cgroup of this process have free.
+//! The memory that a neighbour may use: the free memory of the machine and of the cgroup of this process.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ impl MemoryFiles<'_> {
         Ok(self.limits().into_iter().fold(machine, lower))
     }
 
-    /// What the cgroups of this process and those above them have free, where they have a limit.
+    /// The free memory of the cgroups of this process and of their ancestors, for those with a limit.
     fn limits(&self) -> Vec<FreeMemory> {
         let own = std::fs::read_to_string(self.proc_dir.join("self/cgroup")).unwrap_or_default();
         let mut limits = Vec::new();
@@ -99,7 +99,7 @@ pub(crate) fn prefer_as_victim() {
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
 }
 
-/// What a cgroup has free: its limit without the memory in use, except file pages that can be dropped.
+/// The free memory of a cgroup: its limit minus the memory in use. File pages that can be dropped count as free.
 fn free_of_cgroup(dir: &Path, files: &CgroupFiles) -> Option<FreeMemory> {
     let read = |file: &str| std::fs::read_to_string(dir.join(file)).ok();
     // Version 2 writes `max` for no limit, version 1 a number that is larger than any memory.

@@ -21,7 +21,7 @@ use crate::workers::{Assignment, Finished, Work, Worked, run};
 /// A neighbour that can be run.
 #[derive(Clone, Debug)]
 pub struct Neighbour {
-    /// What it loads.
+    /// The resource that it loads.
     pub kind: NeighbourKind,
     /// The cores it runs on, with a thread for each.
     pub cores: CoreList,

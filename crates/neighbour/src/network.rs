@@ -19,7 +19,7 @@ const DATAGRAMS_PER_STEP: usize = 32;
 /// Bytes of a write to a TCP connection.
 pub(crate) const WRITE_BYTES: usize = 64 << 10;
 
-/// The largest number of connections to the listener that are not the own one.
+/// Maximum number of connections to the listener from other programs.
 const STRANGERS_MAX: usize = 16;
 
 /// The protocol of the flood.
@@ -78,7 +78,7 @@ impl Work for NetworkWork {
         while pacer.proceed() {
             flow.exchange()?;
         }
-        // What is still in the buffers.
+        // Receives the data that are still in the buffers.
         flow.receive()
     }
 }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_is_received() {
+    fn all_sent_data_are_received() {
         for protocol in [NetworkProtocol::Tcp, NetworkProtocol::Udp] {
             let mut flow = NetworkWork { protocol }.set_up(0, &StopFlag::new()).unwrap();
             while flow.received_bytes < 1 << 20 {

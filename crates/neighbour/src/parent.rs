@@ -1,4 +1,4 @@
-//! The parent process of a neighbour, whose end is the end of the neighbour.
+//! The parent process of a neighbour. The neighbour ends when its parent ends.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ use crate::error::NeighbourError;
 pub struct Parent(Option<Pid>);
 
 impl Parent {
-    /// The signal that the kernel sends when the parent ends. It is also sent at the end of the thread that started this
-    /// process, while the parent continues: [`Parent::is_alive`] tells them apart.
+    /// The signal that the kernel sends when the parent ends. It is also sent at the end of the thread that started
+    /// this process, while the parent continues: [`Parent::is_alive`] distinguishes the two cases.
     pub const SIGNAL: i32 = Signal::USR2.as_raw();
 
     /// Asks the kernel for [`Parent::SIGNAL`] when the parent ends. The signal must be handled before this is called.

@@ -1,4 +1,4 @@
-//! Pseudo-random numbers for contents and orders that need no quality, only variety.
+//! Pseudo-random numbers for contents and orders, which need no statistical quality.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 pub(crate) struct SplitMix(u64);

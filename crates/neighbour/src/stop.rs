@@ -47,12 +47,12 @@ impl StopFlag {
         *self.reason.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an end was requested. Cheap enough for every few microseconds of work.
+    /// Whether an end was requested. Cheap enough for a check every few microseconds.
     pub(crate) fn is_requested(&self) -> bool {
         self.is_requested.load(Ordering::Acquire)
     }
 
-    /// Waits until a request or `time`, whichever is first.
+    /// Waits for a request, but not longer than `time`.
     pub(crate) fn wait_until(&self, time: Instant) {
         let mut reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
         while reason.is_none() {

@@ -1,8 +1,9 @@
 //! The STREAM benchmark (McCalpin) by its rules: the kernels Copy, Scale, Add and Triad on arrays that no cache holds.
 //!
-//! Each pass initializes the arrays, executes every kernel a number of times and validates the results. The first time of
-//! each pass does not count. Passes follow each other until the neighbour ends. The threads execute the kernels together, each
-//! on its part of the arrays, and pause between kernels, so that the measured times contain no pauses.
+//! Each pass initializes the arrays, executes every kernel a number of times and validates the results. The first
+//! execution of each kernel in a pass is not measured. Passes follow each other until the neighbour ends. The threads
+//! execute the kernels together, each on its part of the arrays, and pause between kernels, so that the measured times
+//! contain no pauses.
 
 mod kernel;
 mod printed;
@@ -153,7 +154,7 @@ impl StreamWork {
                 }
             }
         }
-        // The last kernel may have been interrupted, which only shows here.
+        // The last kernel may have been interrupted, which is only known here.
         self.proceed(part, pacer)
     }
 

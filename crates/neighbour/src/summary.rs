@@ -1,4 +1,4 @@
-//! What a neighbour did.
+//! The work of a neighbour.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct NeighbourSummary {
     pub busy: Duration,
     /// CPU time of all threads together.
     pub cpu: Duration,
-    /// Operations, of which [`WorkDetail::operation`] says what they are.
+    /// Number of operations; [`WorkDetail::operation`] names the kind of operation.
     pub operations: u64,
     /// Bytes that were moved, for neighbours that move data.
     pub bytes: Option<u64>,
@@ -74,7 +74,7 @@ pub enum WorkDetail {
 }
 
 impl WorkDetail {
-    /// What the operations are.
+    /// The kind of operation.
     pub fn operation(&self) -> &'static str {
         match self {
             Self::Stream(_) => "kernels",

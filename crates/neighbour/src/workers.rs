@@ -12,7 +12,7 @@ use crate::error::NeighbourError;
 use crate::pacer::Pacer;
 use crate::stop::{EndReason, StopFlag};
 
-/// Where, how much and how long.
+/// The cores, the intensity and the duration.
 #[derive(Clone, Copy)]
 pub(crate) struct Assignment<'a> {
     pub(crate) cores: &'a CoreList,
@@ -37,15 +37,15 @@ pub(crate) struct Finished<S> {
     pub(crate) elapsed: Duration,
 }
 
-/// What the threads do.
+/// The work of the threads.
 pub(crate) trait Work: Sync {
-    /// What a thread owns. It is created on the thread's core, so that its memory is local to the core.
+    /// The data of a thread. They are created on the thread's core, so that their memory is local to the core.
     type State: Send;
 
     /// Prepares the thread with this index. It should return early if `stop` is set.
     fn set_up(&self, index: usize, stop: &StopFlag) -> Result<Self::State, NeighbourError>;
 
-    /// Works while the pacer says so.
+    /// Works while the pacer allows it.
     fn work(&self, state: &mut Self::State, pacer: &mut Pacer<'_>) -> Result<(), NeighbourError>;
 }
 

@@ -182,7 +182,8 @@ mod tests {
             file.write_all(text.as_bytes()).unwrap();
         }
 
-        /// What JDK 8 does: `remove` the part that has the name, rename the current file, and begin the next one.
+        /// Rotates a log as JDK 8 does: `remove` the part that has the name, rename the current file, and begin the
+        /// next one.
         fn rotate(&self, from: u32, to: u32) {
             let path = |name: String| self.dir.path().join(name);
             fs::rename(path(format!("gc.log.{from}.current")), path(format!("gc.log.{from}"))).unwrap();

@@ -14,7 +14,7 @@ use crate::stack_probe::{StackReader, StackReading};
 /// The longest time that a command may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Threads of the JVM itself, whose stacks say nothing about the application.
+/// Threads of the JVM itself. Their stacks contain no information about the application.
 const OWN_THREADS: [&str; 9] = [
     "Reference Handler",
     "Finalizer",

@@ -9,16 +9,16 @@ pub enum LineState {
     Observed,
     /// It is watched, but some metrics are missing.
     Limited {
-        /// What is missing.
+        /// The part that is missing.
         missing: String,
-        /// What would enable it.
+        /// How to enable it.
         advice: String,
     },
     /// It is not watched.
     NotObserved {
         /// The reason, as a clause that follows `because`.
         reason: String,
-        /// What would enable it.
+        /// How to enable it.
         advice: String,
     },
 }
@@ -28,7 +28,7 @@ pub enum LineState {
 pub struct SourceLine {
     /// The name of the source, as in the series file: `process:4711`. If it is not watched, it may only be the kind of source.
     pub name: String,
-    /// What the source is, and how it was found: `java (JVM), target 127.0.0.1:8080`. May be empty.
+    /// The kind of source, and how it was found: `java (JVM), target 127.0.0.1:8080`. May be empty.
     pub about: String,
     /// Whether it is watched.
     pub state: LineState,

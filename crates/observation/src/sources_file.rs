@@ -25,7 +25,7 @@ struct Source<'l> {
     about: &'l str,
     /// `watched`, `limited` or `not-watched`.
     state: &'static str,
-    /// What is missing, or why the source is not watched.
+    /// The part that is missing, or the reason why the source is not watched.
     reason: &'l str,
     advice: &'l str,
 }

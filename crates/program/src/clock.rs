@@ -6,6 +6,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use busyhour_sample::Nanos;
 
+/// The time of day in ns since 1970; 0 if the system clock is before 1970.
+#[must_use]
+pub fn wall_ns() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// The clock of a run: nanoseconds since its start, and the wall clock at its start.
 #[derive(Clone, Debug)]
 pub struct Clock {

@@ -11,6 +11,7 @@ pub mod element;
 mod error;
 pub mod group;
 pub mod ids;
+pub mod load_part;
 pub mod locks;
 mod logical_action;
 pub mod open;

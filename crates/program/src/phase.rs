@@ -43,4 +43,10 @@ pub trait PhaseGate: Send + Sync {
     ///
     /// While it waits, it must call `is_stopped` several times per second and return when the run is stopped.
     fn pass(&self, phase: Phase, is_stopped: &dyn Fn() -> bool) -> Option<Nanos>;
+
+    /// Whether this generator leaves a phase out, because another one has run it. It is called before [`PhaseGate::pass`], which
+    /// is then not called for this phase.
+    fn skips(&self, _phase: Phase) -> bool {
+        false
+    }
 }

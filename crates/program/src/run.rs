@@ -11,8 +11,9 @@ use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
+use crate::load_part::{LoadPart, WHOLE};
 use crate::locks::Locks;
-use crate::phase::{Phase, PhaseGate};
+use crate::phase::Phase;
 use crate::queues::{CAPACITY_PROPERTY, Queues};
 use crate::run_control::LoadChanges;
 use crate::variables::{Names, Slot, VariableValue, Variables};
@@ -257,9 +258,6 @@ pub const WAKE_LEAD_NS: u64 = 10_000;
 /// Maximum number of different script issues that a run stores.
 const SCRIPT_ISSUES_MAX: usize = 100;
 
-/// The share of an undivided run or group.
-static WHOLE: LoadShare = LoadShare::WHOLE;
-
 /// Receives what scripts print.
 pub type OutputSink = Box<dyn Fn(Stream, &str) + Send + Sync>;
 
@@ -296,10 +294,8 @@ pub struct RunShared {
     pub locks: Locks,
     /// Queues through which users exchange texts.
     pub queues: Queues,
-    /// The share of the load that this run generates; unset: the whole.
-    share: OnceLock<LoadShare>,
-    /// Decides when phases start; unset: each phase starts when the previous one has ended.
-    gate: OnceLock<Arc<dyn PhaseGate>>,
+    /// The part of the load that this run generates.
+    pub part: LoadPart,
     /// Number of users that each group starts, where it is known.
     planned: Box<[AtomicU32]>,
     /// Data of functions and protocols that all users share, one value of each type.
@@ -346,8 +342,7 @@ impl RunShared {
         let planned = groups.iter().map(|_| AtomicU32::new(0)).collect();
         Self {
             planned,
-            share: OnceLock::new(),
-            gate: OnceLock::new(),
+            part: LoadPart::default(),
             control: LoadChanges::default(),
             locks: Locks::default(),
             queues: Queues::default(),
@@ -376,24 +371,22 @@ impl RunShared {
         }
     }
 
-    /// Restricts the run to a share of the load. It must be called before users start; only the first call has an effect.
-    pub fn set_share(&self, share: LoadShare) {
-        let _ = self.share.set(share);
-    }
-
-    /// Lets a gate decide when phases start. It must be called before the run starts; only the first call has an effect.
-    pub fn hold_phases(&self, gate: Arc<dyn PhaseGate>) {
-        let _ = self.gate.set(gate);
+    /// By what the users of a group are multiplied.
+    pub fn user_factor(&self, group: u32) -> u32 {
+        match self.groups.get(group as usize) {
+            Some(group) if !group.is_divided => 1,
+            Some(_) | None => self.part.user_factor(),
+        }
     }
 
     /// Waits until the gate lets a phase start. Returns the planned time of the start; `None` if the phase starts at once.
     pub fn pass_gate(&self, phase: Phase) -> Option<Nanos> {
-        self.gate.get().and_then(|gate| gate.pass(phase, &|| self.stop() != Stop::No))
+        self.part.pass_gate(phase, &|| self.stop() != Stop::No)
     }
 
     /// The share of the load that this run generates.
     pub fn share(&self) -> &LoadShare {
-        self.share.get().unwrap_or(&WHOLE)
+        self.part.share()
     }
 
     /// The share of a group's users, and of the starts that timers schedule for all its users together.

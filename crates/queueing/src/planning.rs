@@ -100,7 +100,7 @@ pub enum PlanError {
 /// The expected coefficient of variation of the gaps between arrivals, by method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ExpectedCov {
-    /// From the superposition of independent users with a constant response time.
+    /// Computed as the superposition of independent users with a constant response time.
     Superposition(f64),
     /// From a simulation of the closed network.
     Simulation {

@@ -28,7 +28,7 @@ fn quality(agents: &Agents) -> Quality {
     if agents.not_compared.is_some() { Quality::Open } else { Quality::Good }
 }
 
-/// The sentence about agents of which none is unusual.
+/// The sentence that is shown if no agent is unusual.
 pub(crate) fn agreement(agents: &Agents) -> String {
     let count = counted(agents.rows.len() as u64, "agent");
     match &agents.not_compared {

@@ -13,10 +13,10 @@ use figure::{Figure, Layer, Mark};
 /// Maximum number of bars of a plot.
 const BARS_MAX: usize = 70;
 
-/// Gaps are shown at least up to the mean times this factor: of exponential gaps, one in 1,100 is longer.
+/// The axis extends at least to the mean gap times this factor. One in 1,100 exponential gaps is longer.
 const MEANS_SHOWN: f64 = 7.0;
 
-/// Gaps are shown up to at most the mean times this factor.
+/// The axis extends at most to the mean gap times this factor.
 const MEANS_MOST: f64 = 30.0;
 
 /// Between these two factors, the axis ends at a value that at most one in this number of gaps exceeds. Pauses between

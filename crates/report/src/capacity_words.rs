@@ -115,7 +115,7 @@ pub(crate) fn headline(fit: &CapacityFit) -> String {
                 (Some(low), None) => format!(" ({} or more)", per_s(low)),
                 (None, _) => String::new(),
             };
-            format!("Holds about {} requests per second{interval}", per_s(capacity.value))
+            format!("Sustains about {} requests per second{interval}", per_s(capacity.value))
         }
         None => "The model has no limit".into(),
     };
@@ -140,7 +140,7 @@ pub(crate) fn model_words(fit: &CapacityFit) -> String {
 
 /// The verdict on a model in a sentence.
 pub(crate) fn verdict(judgement: &ModelJudgement) -> String {
-    let allowed = format!("{} % that it may be off by", judgement.allowed * 100.0);
+    let allowed = format!("accepted error {} %", judgement.allowed * 100.0);
     match (judgement.verdict, judgement.p_value) {
         (ModelVerdict::NotRejected, Some(p)) => format!(
             "Accepted: no evidence against the model ({}, rejected below {}; {allowed})",

@@ -1,5 +1,5 @@
-//! The statements of a report as data: each with its estimate, interval, test, assumptions, and what does not follow from it, so that
-//! a program can quote results without inventing any.
+//! The statements of a report as data: each has its estimate, interval, test and assumptions, and the conclusions that
+//! it does not support. A program can therefore quote results with their limitations.
 
 use busyhour_analysis::arrivals::{ArrivalVerdict, Quantity};
 use busyhour_analysis::explanation::{Basis, Cause};
@@ -134,7 +134,7 @@ pub fn claims(summary: &Summary) -> Vec<Claim> {
             format!("/incidents/{at}"),
         );
         claim.test = Some("scan of the seconds for changes of p95, errors and rate, with fixed limits");
-        claim.assumptions = vec!["the level does not wander for tens of seconds by itself"];
+        claim.assumptions = vec!["without a cause, the level does not drift for tens of seconds"];
         claim.does_not_imply = vec!["a cause"];
         claim
     }));
@@ -244,7 +244,7 @@ fn cause(summary: &Summary) -> Option<Claim> {
             Basis::Level => "Little's law: mean number of waiting requests divided by the rate",
         });
         claim.assumptions = vec![
-            "cause and response times would be unrelated after a movement in time",
+            "cause and response times would be unrelated after a shift in time",
             "the clocks of the sources differ by less than their interval",
         ];
     }
@@ -258,7 +258,7 @@ fn stacks(at: usize, found: &StackDifference) -> Claim {
     claim.test =
         Some("circular shifts of the slow windows against the shares of threads per frame, Holm over frames");
     claim.assumptions = vec![
-        "stacks and slow windows would be unrelated after a movement in time",
+        "stacks and slow windows would be unrelated after a shift in time",
         "frames are seen at safepoints",
     ];
     claim.does_not_imply = vec!["causation: the evidence is an association in time", "a share of CPU time"];
@@ -372,7 +372,7 @@ mod tests {
 
     use super::*;
 
-    /// Two hundred requests, every tenth of which failed.
+    /// Two hundred requests; every tenth request failed.
     fn summary_of_few() -> Summary {
         let labels = Labels::new();
         let mut aggregator = Aggregator::new(labels.clone(), TotalsSettings::default());

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_of_nothing_has_no_sign() {
+    fn a_change_that_rounds_to_zero_has_no_sign() {
         let ratios =
             [(1.0, "0.0 %"), (0.9999, "0.0 %"), (1.0001, "0.0 %"), (0.999, "-0.1 %"), (1.0551, "+5.5 %")];
         for (ratio, text) in ratios {

@@ -16,8 +16,8 @@ pub(crate) fn explanation_lines(explanation: &Explanation, look: Look) -> Vec<St
     marked(quality, &explanation.sentence, look)
 }
 
-/// The finding with its evidence, the other causes, those that were not examined, the next measurement, and the resource that gives
-/// out first.
+/// The finding with its evidence, the next measurement, the other causes, the causes that were not examined, and the
+/// resource that saturates first.
 #[must_use]
 pub fn explanation_text(explanation: &Explanation, saturation: Option<&Saturation>, look: Look) -> String {
     let mut lines = wrap(&printable(&explanation.sentence), look.width, "");
@@ -47,7 +47,7 @@ pub fn explanation_text(explanation: &Explanation, saturation: Option<&Saturatio
     text
 }
 
-/// The evidence for another cause, and why it is not the one.
+/// The evidence for another cause, and why that cause is not named as the finding.
 pub(crate) fn other(evidence: &Evidence) -> String {
     let verdict = match (evidence.holds, evidence.basis) {
         (true, _) => "it goes with slow requests, too",
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_evidence_the_runners_up_and_the_gaps_are_listed() {
+    fn evidence_other_causes_and_unexamined_causes_are_listed() {
         let evidence = |cause, holds| Evidence {
             cause,
             holds,

@@ -31,7 +31,7 @@ pub fn largest_load_text(report: &LargestLoadReport, look: Look) -> String {
     out
 }
 
-/// The pass curve with the outcomes of trials at rest: 100 for a pass, 0 for a failure.
+/// The pass curve, and the outcomes of trials without a preceding overload: 100 for a pass, 0 for a failure.
 fn plot(report: &LargestLoadReport) -> TerminalPlot {
     let curve = report.pass_curve.iter().map(|point| (point.load, 100.0 * point.pass_probability)).collect();
     let outcomes = report.trials.iter().filter(|record| record.overload.is_none()).filter_map(|record| {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use crate::largest_load_html;
 
-    /// A search on a cliff at 345/s.
+    /// A search in a system whose trials pass below 345/s and fail above it.
     fn report() -> LargestLoadReport {
         let length = TrialLength { full_seconds: 60.0, shortest_seconds: 10.0, tested: None };
         let settings = SearchSettings::new(LoadKind::Rate, 10.0, 2_000.0, length);

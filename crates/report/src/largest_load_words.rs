@@ -67,7 +67,7 @@ pub fn largest_load_sentence(report: &LargestLoadReport) -> String {
     }
 }
 
-/// What else is known, a sentence or two each.
+/// Further results, in a sentence or two each.
 pub(crate) fn detail_lines(report: &LargestLoadReport) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(search) = &report.search {
@@ -166,7 +166,7 @@ fn confirmation_line(kind: LoadKind, search: &SearchReport) -> Option<String> {
 
 fn hysteresis_line(search: &SearchReport) -> String {
     let Some(found) = search.hysteresis else {
-        return "Hysteresis is unavailable: no trial came from above.".to_owned();
+        return "Hysteresis is unavailable: no trial followed an overload.".to_owned();
     };
     let percent = |share: f64| format!("{:+.1} %", 100.0 * share).replace('-', "−");
     let verdict = if found.high < 0.0 {

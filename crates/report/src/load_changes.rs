@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_changes_the_first_and_the_last_are_listed() {
+    fn only_the_first_and_the_last_of_many_changes_are_listed() {
         let event = |second: u64| ControlEvent {
             at_ns: Nanos::from_secs(second),
             change: LoadChange::Rate { factor: 1.5 },

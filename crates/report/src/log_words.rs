@@ -13,7 +13,7 @@ pub struct NamedLog {
     pub name: String,
     /// The counts.
     pub counts: LogCounts,
-    /// Entries in the counted time by severity; `None` for those whose log states none.
+    /// Entries in the counted time by severity; `None` for entries without a stated severity.
     pub severities: BTreeMap<Option<EntrySeverity>, u64>,
     /// Whether its entries have times.
     pub has_times: bool,
@@ -63,7 +63,7 @@ pub fn log_extent(log: &NamedLog, zone: &Zone) -> String {
     format!("{lines} from {from} to {to} ({})", duration(length_s))
 }
 
-/// The entries and lines that the counts leave out, as sentences without their ends.
+/// The entries and lines that the counts leave out, as sentences without a full stop.
 #[must_use]
 pub fn log_notes(counts: &LogCounts) -> Vec<String> {
     let mut notes = Vec::new();
@@ -97,7 +97,7 @@ pub fn log_verdict(difference: &Difference) -> &'static str {
     }
 }
 
-/// What limits a comparison: that the logs are too short, or what the test of rates does not show.
+/// The limitations of a comparison: logs that are too short, or differences that the test of rates does not cover.
 #[must_use]
 pub fn log_comparison_note(too_short: Option<&TooShortLogs>, false_discovery_rate: f64) -> String {
     let Some(short) = too_short else {

@@ -5,7 +5,7 @@ use busyhour_analysis::Summary;
 use crate::marks::{Quality, marked};
 use crate::terminal_text::Look;
 
-/// The neighbour that was found, or why none was searched for; empty if there was none.
+/// The neighbour that was found, or the reason why neighbours were not watched; empty if no neighbour was found.
 pub(crate) fn neighbour_lines(summary: &Summary, look: Look) -> Vec<String> {
     let Some(neighbours) = &summary.neighbours else { return Vec::new() };
     let quality = if neighbours.found.is_empty() { Quality::Open } else { Quality::Warn };

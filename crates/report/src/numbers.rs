@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_have_about_three_significant_digits() {
         assert_eq!([ms(0.123), ms(12.34), ms(123.4), ms(9.999)], ["0.12", "12.3", "123", "10.0"]);
         assert_eq!([ms(1234.5), ms(-1234.5)], ["1,235", "-1,235"]);
         assert_eq!([rate(0.0), rate(999.9), rate(1234.5)], ["0.0", "999.9", "1,235"]);

@@ -13,7 +13,7 @@ pub(crate) const ROWS_SHOWN: usize = 100;
 /// The columns of percentiles.
 pub(crate) const SHOWN: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
-/// The first sentence: what to doubt about the percentiles. All files of this kind give a reason.
+/// The first sentence: the reasons to doubt the percentiles. Each file of this kind gives at least one reason.
 pub(crate) fn doubt(doubts: &[AggregateDoubt]) -> String {
     let messages: Vec<String> = doubts.iter().take(2).map(ToString::to_string).collect();
     format!("Doubt these numbers: {}.", messages.join("; "))
@@ -47,7 +47,7 @@ pub(crate) fn more_rows(result: &AggregateResult) -> Option<String> {
     (more > 0).then(|| format!("{} not shown", counted(more, "more row")))
 }
 
-/// The percentiles of the file `name`, and what to doubt about them, for the terminal. Lines end with `\n`.
+/// The percentiles of the file `name`, and the reasons to doubt them, for the terminal. Lines end with `\n`.
 #[must_use]
 pub fn percentiles_text(name: &str, result: &AggregateResult, look: Look) -> String {
     let doubts = result.doubts();
@@ -87,7 +87,7 @@ struct Percentiles<'d> {
     doubts: Vec<ShownDoubt<'d>>,
 }
 
-/// The percentiles of the file `name`, and what to doubt about them, as JSON.
+/// The percentiles of the file `name`, and the reasons to doubt them, as JSON.
 #[must_use]
 pub fn percentiles_json(name: &str, result: &AggregateResult) -> String {
     let doubts = result.doubts();

@@ -2,7 +2,7 @@
 
 use busyhour_analysis::arrivals::Observed;
 use busyhour_analysis::server_log::{OutsideTime, ServerArrivals, ServerLog};
-use busyhour_serverlog::{ClockDrift, ClockOffset, StatusChange};
+use busyhour_serverlog::{ClockDrift, ServerClock, StatusChange};
 use busyhour_stats::Decision;
 
 use crate::log_tables::aligned;
@@ -128,7 +128,7 @@ pub(crate) fn server_log_facts(log: &ServerLog) -> Vec<String> {
 }
 
 /// The offset of the clocks: `clock of the server: 12.35 ms ahead (between 11.69 and 13.00 ms, from 3,000 requests)`.
-fn offset_words(offset: &ClockOffset) -> String {
+fn offset_words(offset: &ServerClock) -> String {
     let middle = offset.middle_ms();
     let direction = if middle < 0.0 { "behind" } else { "ahead" };
     let drift = match offset.drift {
@@ -232,7 +232,7 @@ pub(crate) fn outside_cells(time: &OutsideTime) -> Vec<String> {
     cells
 }
 
-/// What the times mean, without the point at the end.
+/// Notes on the times, as sentences without a full stop.
 pub(crate) fn outside_notes(log: &ServerLog) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(reason) = &log.outside_unavailable {
@@ -249,9 +249,9 @@ pub(crate) fn outside_notes(log: &ServerLog) -> Vec<String> {
     }
     if let Some(all) = log.outside.first() {
         notes.push(format!(
-            "The table has service times from the actual start, of the {} whose line is certain. Requests that overlap with others of the \
-             same URL are left out, so that quantiles of slow ones can be too low. Outside of the server are the network, connections, \
-             proxies, and queues before the server measures time",
+            "The table has service times from the actual start, of the {} whose line in the log is known with certainty. \
+             Requests that overlap with others of the same URL are left out, so that quantiles of slow ones can be too low. \
+             Outside of the server are the network, connections, proxies, and queues before the server measures time",
             counted(all.requests, "request")
         ));
         if let (Some(before_ms), Some(offset)) = (all.before_ms, &log.offset) {

@@ -155,7 +155,7 @@ fn a_torn_file_is_shown_up_to_the_damage() {
 }
 
 #[test]
-fn a_file_with_reasons_only_says_so() {
+fn a_file_that_contains_only_reasons_shows_them() {
     let mut file = ObservedFile::new();
     let os = file.source("os");
     file.unavailable(os, "node_procs_running", "no permission to read /proc/stat");

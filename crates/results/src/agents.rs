@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use busyhour_analysis::{AgentRow, Agents, Summary};
+use busyhour_analysis::{AgentRow, Agents, DRIFT_MAX_PPM, Summary};
 use busyhour_record::RunDir;
 use serde::Deserialize;
 
@@ -40,7 +40,37 @@ struct Clock {
 
 #[derive(Deserialize)]
 struct Offset {
+    at_ns: i64,
+    offset_ns: i64,
     bound_ns: i64,
+}
+
+impl Clock {
+    /// By how much the clock changed, beyond its bounds and the usual drift, between two estimates, in ms.
+    fn step_ms(&self) -> Option<f64> {
+        let beyond = self.offsets.windows(2).filter_map(|pair| {
+            let change = (pair[1].offset_ns - pair[0].offset_ns) as f64;
+            let span = (pair[1].at_ns - pair[0].at_ns).max(0) as f64;
+            let allowed = (pair[0].bound_ns + pair[1].bound_ns) as f64 + span * DRIFT_MAX_PPM / 1e6;
+            (change.abs() > allowed).then_some(change / 1e6)
+        });
+        beyond.max_by(|a, b| a.abs().total_cmp(&b.abs()))
+    }
+}
+
+/// The largest error of the time between two arrivals of different agents in ns: the two largest errors of their clocks together.
+/// 0 for a run on one machine.
+pub(crate) fn clock_bound_ns(dir: &Path) -> u64 {
+    let file = read_limited(&dir.join(FILE)).and_then(|text| serde_json::from_str::<ClusterFile>(&text).ok());
+    let agents = file.filter(|file| file.version == VERSION).map(|file| file.agents).unwrap_or_default();
+    if agents.len() < 2 {
+        return 0;
+    }
+    let bound =
+        |agent: &ClusterAgent| agent.clock.offsets.iter().map(|offset| offset.bound_ns).max().unwrap_or(0);
+    let mut bounds: Vec<i64> = agents.iter().map(bound).collect();
+    bounds.sort_unstable_by(|a, b| b.cmp(a));
+    bounds.iter().take(2).filter_map(|bound| u64::try_from(*bound).ok()).sum()
 }
 
 /// Adds the agents to the summary of a run on several machines.
@@ -85,6 +115,7 @@ fn row(dir: &Path, agent: ClusterAgent, summary: Option<&Summary>) -> AgentRow {
     let generator = summary.map(|summary| &summary.run.generator);
     let lateness = summary.and_then(|summary| summary.arrivals.iter().find_map(|verdict| verdict.lateness));
     AgentRow {
+        clock_step_ms: agent.clock.step_ms(),
         error_percent: total.map(|total| total.error_percent),
         response_p50_ms: total.map(|total| total.response.p50),
         response_p95_ms: total.map(|total| total.response.p95),

@@ -55,7 +55,7 @@ impl<R: Read> ImportedSamples<R> {
         }
     }
 
-    /// What the file contains besides samples, as far as it was read.
+    /// Other contents of the file besides samples, as far as it was read.
     pub(crate) fn notes(&self) -> ImportNotes {
         self.reader.notes()
     }

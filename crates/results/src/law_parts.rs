@@ -61,9 +61,14 @@ struct LawPart {
 }
 
 impl LawParts {
-    /// Creates the parts for a schedule that ran until `end_ns`; `rate` includes the changes of the rate during the run. There
-    /// are no parts if the schedule has only one law.
-    pub(crate) fn new(process: &ArrivalProcess, rate: &CumulativeRate, end_ns: u64) -> LawParts {
+    /// Creates the parts for a schedule that ran until `end_ns`; `rate` includes the changes of the rate during the run,
+    /// and `clock_bound_ns` is the error of the clocks of several generators. There are no parts if the schedule has only one law.
+    pub(crate) fn new(
+        process: &ArrivalProcess,
+        rate: &CumulativeRate,
+        end_ns: u64,
+        clock_bound_ns: u64,
+    ) -> LawParts {
         let stretches = if process.law() == Law::Mixed { stretches(process, end_ns) } else { Vec::new() };
         let parts = stretches.into_iter().filter_map(|stretch| {
             let Range { start, end } = stretch.at_ns.clone();
@@ -72,6 +77,7 @@ impl LawParts {
             let known = KnownRate::new(Arc::new(since), end - start)?;
             let settings = TallySettings::new(Resolution::Nanosecond)
                 .with_known_rate(known)
+                .with_clock_bound(clock_bound_ns)
                 .with_stall_rule(stall_rule(stretch.law));
             Some(LawPart {
                 asked_per_s: (rate.cumulative(end) - before) / ((end - start) as f64 / 1e9),

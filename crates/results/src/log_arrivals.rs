@@ -90,7 +90,7 @@ impl LogTally {
             same_user: Some(self.same_user),
             ..ArrivalContext::default()
         };
-        // With a coarser clock, gaps are mostly 0 or one tick, which says nothing about the process.
+        // With a coarser clock, gaps are mostly 0 or one tick, which gives no information about the process.
         let is_fine = facts.form.tick_ns() <= Resolution::Millisecond.tick_ns();
         let verdict = is_fine.then(|| judge(self.arrivals.finish(&mut random), asked, &circumstances));
         LogReport { name, facts, tables, verdicts: verdict.into_iter().collect() }

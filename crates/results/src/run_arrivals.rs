@@ -15,6 +15,7 @@ use busyhour_sample::{ArrivalOutcome, ArrivalRecord, LoadChange, LogRow, Nanos, 
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::agents::clock_bound_ns;
 use crate::error::ReadRunError;
 use crate::law_parts::{LawParts, stall_rule};
 
@@ -98,11 +99,15 @@ fn judge_open(
     // Changes during the run are part of the expected schedule.
     let changes = changes(load.facts, open);
     let rate = known.as_ref().map(|process| changes.expected(process));
-    let settings = settings(rate.as_ref(), end_ns).with_stall_rule(stall_rule(law));
+    let clock_bound_ns = clock_bound_ns(dir.path());
+    let settings =
+        settings(rate.as_ref(), end_ns).with_stall_rule(stall_rule(law)).with_clock_bound(clock_bound_ns);
     let mut delivered = ArrivalTally::new(settings.clone());
     let (mut lateness, mut waits) = (LatenessTally::new(), LatenessTally::new());
-    let mut parts =
-        known.as_ref().zip(rate.as_ref()).map(|(process, rate)| LawParts::new(process, rate, end_ns));
+    let mut parts = known
+        .as_ref()
+        .zip(rate.as_ref())
+        .map(|(process, rate)| LawParts::new(process, rate, end_ns, clock_bound_ns));
     let mut planned: Vec<u64> = Vec::new();
     let (mut drops, mut waited, mut last_ns) = (0, 0, 0);
     in_order(dir, |arrival| {
@@ -267,10 +272,11 @@ fn judge_closed(
             || load.facts.open.iter().any(|open| open.groups.contains(&group))
     };
     let groups = names.groups.len();
+    let settings = TallySettings::new(Resolution::Nanosecond).with_clock_bound(clock_bound_ns(dir.path()));
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let new = || {
         let new = || ClosedStarts {
-            tally: ArrivalTally::new(TallySettings::new(Resolution::Nanosecond)),
+            tally: ArrivalTally::new(settings.clone()),
             lateness: LatenessTally::new(),
             same_user: SameUserGaps::default(),
         };

@@ -1,4 +1,4 @@
-//! Files of other tools: the same path as JTL files, and what to doubt about their numbers.
+//! Files of other tools: the same path as JTL files, and reasons to doubt their numbers.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -30,7 +30,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub struct LiveArrivals {
     /// Coefficient of variation of the gaps (standard deviation divided by mean).
     pub cov: f64,
-    /// Number of gaps from which it was computed.
+    /// Number of gaps used for the computation.
     pub gaps: u64,
 }
 

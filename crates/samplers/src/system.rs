@@ -162,6 +162,10 @@ fn reason(error: &io::Error) -> String {
 
 async fn run(call: &Call) -> Outcome {
     let failed = |why: String| Outcome { output: LimitedResponse::default(), end: End::Failed(why) };
+    if busyhour_http::are_hosts_restricted() {
+        // A process could reach every host.
+        return failed("java.lang.SecurityException: this agent does not start processes, because its hosts are restricted".into());
+    }
     let files = (|| {
         let stdin = open_file(&call.stdin, |path| File::open(path))?;
         let stdout = open_file(&call.stdout, |path| File::create(path))?;

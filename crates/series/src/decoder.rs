@@ -30,7 +30,7 @@ pub enum SeriesFileError {
     Content {
         /// Offset of the frame in the file.
         at: u64,
-        /// What is wrong.
+        /// A description of the damage.
         what: &'static str,
     },
 }

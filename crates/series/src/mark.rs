@@ -2,7 +2,7 @@
 
 use busyhour_sample::Nanos;
 
-/// What happened.
+/// The kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MarkKind {
     /// A process ended, and another one that replaces it is watched now.
@@ -61,7 +61,7 @@ impl MarkKind {
 /// An event on the time axis of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// What happened.
+    /// The kind of event.
     pub kind: MarkKind,
     /// Start in ns since the start of the run.
     pub from: Nanos,

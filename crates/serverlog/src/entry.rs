@@ -47,7 +47,7 @@ impl LoggedRequest {
         }
     }
 
-    /// When the server received the request, in ns since 1970, rounded down; `None` if the log does not say.
+    /// When the server received the request, in ns since 1970, rounded down; `None` if the log does not contain it.
     #[must_use]
     pub fn start_ns(&self) -> Option<i64> {
         match (self.kind, self.duration_ns) {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::entry::StampKind;
 use crate::field::{Field, MS, NS, S, US, is_id};
-use crate::format_error::FormatError;
+use crate::format_error::LogFormatError;
 
 /// The names of fields that the user specified, with their meanings; empty if the usual names are tried.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,10 +12,10 @@ pub(crate) struct JsonFields(Vec<(String, Field)>);
 
 impl JsonFields {
     /// Reads `start=start_time,duration_ms=duration`.
-    pub(crate) fn parse(text: &str) -> Result<JsonFields, FormatError> {
+    pub(crate) fn parse(text: &str) -> Result<JsonFields, LogFormatError> {
         let mut fields = Vec::new();
         for part in text.split(',') {
-            let unknown = || FormatError::JsonField(part.to_owned());
+            let unknown = || LogFormatError::JsonField(part.to_owned());
             let (meaning, name) = part.split_once('=').ok_or_else(unknown)?;
             let field = match meaning.trim() {
                 "start" => Field::Stamp(StampKind::Start),
@@ -103,7 +103,7 @@ fn usual(name: &str, value: &Value, is_envoy: bool, is_traefik: bool) -> Option<
         "time" | "timestamp" | "ts" | "date" | "datetime" if value.is_number() => {
             Field::Since1970(StampKind::Between, unit_of(value.as_f64()?))
         }
-        // Traefik has `time` for its end beside `StartUTC`.
+        // Traefik writes the end as `time`, in addition to `StartUTC`.
         "time" | "timestamp" | "ts" | "date" | "datetime" if !is_traefik => Field::Stamp(StampKind::Between),
         "requesttime" | "durations" => Field::Duration(S),
         "durationms" | "elapsedms" | "latencyms" | "responsetimems" => Field::Duration(MS),

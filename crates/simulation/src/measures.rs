@@ -23,7 +23,8 @@ pub(crate) struct Measurements<'m> {
     pub(crate) validity: &'m Validity,
 }
 
-/// Removes the interval of an estimate if the verdict says that it is invalid, and the estimate itself if the mean is infinite.
+/// Removes the interval of an estimate if the verdict is that it is invalid, and the estimate itself if the mean is
+/// infinite.
 fn remove_invalid(estimate: Option<Estimate>, verdict: &Verdict) -> Option<Estimate> {
     match verdict {
         None => estimate,

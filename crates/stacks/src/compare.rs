@@ -99,7 +99,7 @@ fn count_in(times: &[u64], windows: &[(u64, u64)]) -> u64 {
     windows.iter().map(|(from, to)| at(*to) - at(*from)).sum()
 }
 
-/// The dumps of a source, and the movements of the slow windows.
+/// The dumps of a source, and the shifts of the slow windows.
 struct Comparison<'r> {
     record: &'r StackRecord,
     slow_dumps: Vec<&'r RecordedDump>,

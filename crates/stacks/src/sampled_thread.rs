@@ -1,6 +1,6 @@
 //! A thread at the time of a dump.
 
-/// What a thread does.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SampledState {
     /// Runs, waits for a CPU, or is in a system call.

@@ -1,8 +1,8 @@
 //! Selects the frames that are named.
 //!
-//! A frame and its callers have nearly the same difference. To name three places instead of one place three times, the stacks of a
-//! selected frame are left out of the differences of the others, and the frame nearest to the top that has most of a difference stands
-//! for it.
+//! A frame and its callers have nearly the same difference. The result should name three places instead of one place
+//! three times. The stacks of a selected frame are therefore excluded from the differences of the others, and a
+//! difference is represented by the topmost frame that has most of it.
 
 /// A frame that differs.
 #[derive(Debug)]

@@ -3,19 +3,19 @@
 //! Dumps that follow each other are alike, and slow requests come in bursts. Tests for independent samples would therefore find
 //! differences where there are none. The distribution of a difference without an association is that of the same difference after moving
 //! the slow windows circularly by other times, which keeps the correlations of both. The p value is the larger of two: the share of
-//! movements with a difference as large, and the tail of Student's t with as many degrees of freedom as there are independent movements.
-//! Movements after which the windows cover mostly the same dumps are left out, because they are nearly the observation: those by a short
-//! time, and those by a period if the windows recur regularly. Regular windows have too few different movements for the second value.
+//! shifts with a difference as large, and the tail of Student's t with as many degrees of freedom as there are independent shifts.
+//! Shifts after which the windows cover mostly the same dumps are left out, because they are nearly the observation: those by a short
+//! time, and those by a period if the windows recur regularly. Regular windows have too few different shifts for the second value.
 //! It is then that of a paired t test of the windows and the times between each window and the next one.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::column::Column;
 
-/// Number of movements.
+/// Number of shifts.
 const SHIFTS: usize = 800;
 
-/// Independent movements that are needed.
+/// Independent shifts that are needed.
 const INDEPENDENT_MIN: f64 = 8.0;
 
 /// The part has at least this number of clusters.
@@ -24,11 +24,11 @@ const CLUSTERS_MIN: u32 = 16;
 /// The moved windows, as ranges of dumps.
 #[derive(Debug)]
 pub(crate) struct ShiftedWindows {
-    /// For each movement, the ranges of dumps in slow windows; the first movement is by 0.
+    /// For each shift, the ranges of dumps in slow windows; the first shift is by 0.
     ranges: Vec<Vec<(u32, u32)>>,
-    /// For each movement, whether the windows are at other times.
+    /// For each shift, whether the windows are at other times.
     is_elsewhere: Vec<bool>,
-    /// Whether the windows recur, so that movements by a period return them to the same times.
+    /// Whether the windows recur, so that shifts by a period return them to the same times.
     is_regular: bool,
     /// Number of threads from the first dump up to each dump.
     threads_until: Vec<f64>,
@@ -45,7 +45,7 @@ pub(crate) struct ShareTest {
     pub(crate) p: f64,
     /// Standard deviation of the difference without an association.
     pub(crate) deviation: f64,
-    /// Number of independent movements.
+    /// Number of independent shifts.
     pub(crate) independent: f64,
 }
 
@@ -83,7 +83,7 @@ impl ShiftedWindows {
         self.threads_until.len() - 1
     }
 
-    /// The shares in slow windows and in the others after a movement, of the threads that are counted in `until`.
+    /// The shares in slow windows and in the others after a shift, of the threads that are counted in `until`.
     fn shares(&self, until: &[f64], shift: usize) -> Option<(f64, f64)> {
         let (mut count, mut threads) = (0.0, 0.0);
         for (from, to) in &self.ranges[shift] {
@@ -96,7 +96,7 @@ impl ShiftedWindows {
         (threads > 0.0 && others > 0.0).then(|| (count / threads, rest / others))
     }
 
-    /// Tests whether the share of a column differs. `None` if the share does not vary, or if there are too few independent movements.
+    /// Tests whether the share of a column differs. `None` if the share does not vary, or if there are too few independent shifts.
     pub(crate) fn test(&self, column: &Column) -> Option<ShareTest> {
         let mut until = Vec::with_capacity(self.dumps() + 1);
         column.accumulate(self.dumps(), &mut until);
@@ -190,7 +190,7 @@ impl ShiftedWindows {
         Some(if variance > 0.0 { 2.0 * t.sf(mean.abs() / (variance / count).sqrt()) } else { 1.0 })
     }
 
-    /// How the difference varies over the movements to other times; `None` if it does not, or if too few of them are independent.
+    /// How the difference varies over the shifts to other times; `None` if it does not, or if too few of them are independent.
     fn spread(&self, until: &[f64]) -> Option<Spread> {
         let all: Vec<f64> = (0..SHIFTS)
             .map(|shift| self.shares(until, shift).map_or(0.0, |(slow, fast)| slow - fast))
@@ -210,7 +210,7 @@ impl ShiftedWindows {
     }
 }
 
-/// How a difference varies over movements.
+/// How a difference varies over shifts.
 struct Spread {
     values: Vec<f64>,
     mean: f64,
@@ -218,7 +218,7 @@ struct Spread {
     independent: f64,
 }
 
-/// Whether movements that are neither short nor nearly a whole round return the windows to the same times.
+/// Whether shifts that are neither short nor nearly a whole round return the windows to the same times.
 fn returns(is_elsewhere: &[bool]) -> bool {
     let first = is_elsewhere.iter().position(|is| *is);
     let last = is_elsewhere.iter().rposition(|is| *is);
@@ -238,7 +238,7 @@ fn divide(from: u32, to: u32, longest: u32, parts: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// For each movement, whether the windows cover other dumps than before: the agreement beyond chance is less than a half.
+/// For each shift, whether the windows cover other dumps than before: the agreement beyond chance is less than a half.
 fn elsewhere(ranges: &[Vec<(u32, u32)>], dumps: usize) -> Vec<bool> {
     let mut slow_until = vec![0u32; dumps + 1];
     for (from, to) in &ranges[0] {
@@ -274,7 +274,7 @@ fn moved(times: &[u64], windows: &[(u64, u64)], part: (u64, u64), shift: u64) ->
     ranges
 }
 
-/// The share of the movements that are independent; `None` if all differences are equal.
+/// The share of the shifts that are independent; `None` if all differences are equal.
 fn independent(values: &[f64]) -> Option<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
@@ -282,8 +282,8 @@ fn independent(values: &[f64]) -> Option<f64> {
     (squares > 1e-15).then(|| 1.0 / correlated_shifts(&centred, squares))
 }
 
-/// The number of neighbouring movements whose differences count as one: the sum of their autocorrelations up to the first one that
-/// is not positive.
+/// The number of neighbouring shifts that together count as one independent shift: the sum of their autocorrelations up
+/// to the first one that is not positive.
 fn correlated_shifts(centred: &[f64], squares: f64) -> f64 {
     let count = centred.len();
     let mut sum = 1.0;

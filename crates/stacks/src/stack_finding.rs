@@ -17,7 +17,7 @@ pub enum StackWindowRule {
     SlowSeconds,
 }
 
-/// What the comparison found.
+/// The outcome of the comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StackOutcome {
@@ -30,17 +30,17 @@ pub enum StackOutcome {
     },
     /// There are too few dumps, or too few independent windows.
     TooFew {
-        /// What is missing.
+        /// The data that are missing.
         reason: String,
     },
 }
 
-/// What the threads at a frame wait for.
+/// A note on the wait of the threads at a frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WaitingNote {
     /// The share of the threads at the frame in slow windows that wait like this, from 0 to 1.
     pub share: f64,
-    /// What they do, such as `BLOCKED on a monitor of java.lang.Object`.
+    /// Their state, such as `BLOCKED on a monitor of java.lang.Object`.
     pub what: String,
     /// The thread that most often holds the lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub struct FrameDifference {
     /// Probability of a difference that is at least as large if stacks and slow windows were unrelated, after Holm's correction for
     /// all frames.
     pub p_adjusted: f64,
-    /// What most of the threads at the frame wait for in slow windows; `None` if most of them run.
+    /// The object for which most of the threads at the frame wait in slow windows; `None` if most of them run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitingNote>,
     /// Mean number of threads in slow windows that wait for a lock that a thread at this frame holds.
@@ -90,7 +90,7 @@ pub struct StackDifference {
     pub source: String,
     /// How the slow windows were chosen.
     pub windows: StackWindowRule,
-    /// What was found.
+    /// The outcome.
     pub outcome: StackOutcome,
     /// The finding in a sentence.
     pub sentence: String,

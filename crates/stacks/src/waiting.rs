@@ -1,4 +1,4 @@
-//! What threads at a frame wait for, and which threads wait for them.
+//! Finds the objects for which the threads at a frame wait, and the threads that wait for the locks of those threads.
 
 use rustc_hash::FxHashMap;
 
@@ -7,10 +7,10 @@ use crate::record::{RecordedDump, RecordedThreads, StackRecord};
 use crate::sampled_thread::{SampledState, SampledWaitKind};
 use crate::stack_finding::WaitingNote;
 
-/// The share of the threads at a frame that must wait for the same thing.
+/// Minimum share of the threads at a frame that wait for the same object.
 const SHARE_MIN: f64 = 0.5;
 
-/// Counts of what threads at a frame do.
+/// Counts of the threads at a frame by their state.
 #[derive(Default)]
 struct Waiting {
     threads: u64,
@@ -19,7 +19,8 @@ struct Waiting {
     held_up: u64,
 }
 
-/// What most of the threads with these stacks wait for, and the mean number of threads per dump that wait for a lock of theirs.
+/// The object for which most of the threads with these stacks wait, and the mean number of threads per dump that wait
+/// for a lock that one of these threads holds.
 pub(crate) fn waiting(
     record: &StackRecord,
     dumps: &[&RecordedDump],
@@ -47,7 +48,8 @@ pub(crate) fn waiting(
     (note(record, &found), held_up)
 }
 
-/// The frame that says what a thread does: of the application, the one nearest to the top; or else the top.
+/// The frame that best describes the work of a thread: the topmost frame of the application; without one, the topmost
+/// frame.
 fn place(record: &StackRecord, threads: &RecordedThreads) -> u32 {
     let own = record.frames(threads.stack).find(|frame| !is_jdk_frame(record.text(*frame)));
     own.or_else(|| record.frames(threads.stack).next()).unwrap_or(u32::MAX)

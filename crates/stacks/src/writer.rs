@@ -176,7 +176,7 @@ impl<W: Write> StackWriter<W> {
         Some(GroupKey { stack, name, state: thread.state, waits })
     }
 
-    /// The number of a stack, of which the frames are given from the top.
+    /// The number of a stack. Its frames are given from the top.
     fn stack(&mut self, frames: &[String]) -> Option<u32> {
         let mut parent = None;
         for frame in frames.iter().take(DEPTH_MAX).rev() {

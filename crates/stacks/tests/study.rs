@@ -1,4 +1,5 @@
-//! How often the comparison of stacks finds differences where there are none, and how often it names the frames that differ.
+//! How often the comparison of stacks finds differences although there are none, and how often it names the frames that
+//! differ.
 //!
 //! By default each kind of run is simulated a few times. For the tables of `docs/stack-samples.md`, each is simulated 200 times:
 //!
@@ -43,7 +44,8 @@ enum Placing {
     Periodic,
     /// One fifth of the run.
     Fifth,
-    /// By the rule for requests, of which 20 start per second and one tenth is slow in bursts of 2 s.
+    /// The seconds that the rule for requests finds. 20 requests start per second; one tenth of them is slow, in bursts
+    /// of 2 s.
     Requests,
 }
 
@@ -59,7 +61,7 @@ struct Kind {
     /// The use of the threads rises over the run.
     drifts: bool,
     placing: Placing,
-    /// Every 10 s, a task holds the lock for 2 s, in a phase that has nothing to do with the slow windows.
+    /// Every 10 s, a task holds the lock for 2 s, independently of the slow windows.
     has_task: bool,
 }
 
@@ -297,7 +299,7 @@ fn threads_at(
 }
 
 #[test]
-fn one_run_in_twenty_without_a_difference_shows_one_at_most() {
+fn at_most_one_run_in_twenty_without_a_difference_shows_one() {
     show(
         "| run without a difference | a difference found | too few samples | median of the smallest difference |\n|---|---:|---:|---:|",
     );

@@ -28,7 +28,7 @@ const FAILED_IN_SUCCESSION_MAX: u32 = 3;
 /// Time in which the processes of an interrupted trial end.
 const ENDING_PATIENCE: Duration = Duration::from_secs(15);
 
-/// What to execute.
+/// A request to execute the trials of an experiment.
 #[derive(Debug, Clone)]
 pub struct ExecuteRequest<'e> {
     /// The experiment.

@@ -20,9 +20,10 @@ pub struct KeepRequest {
     pub log: PathBuf,
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// Whether descendants may outlive the command until the parent ends or asks for the end.
+    /// Whether descendants may continue after the end of the command, until the parent ends or requests the end.
     pub lingers: bool,
-    /// Whether the command starts only when the parent asks for it, so that the keeper can be moved to control groups before.
+    /// Whether the command starts only when the parent asks for it, so that the keeper can first be moved to control
+    /// groups.
     pub waits: bool,
     /// The program and its arguments.
     pub command: Vec<OsString>,
@@ -96,7 +97,7 @@ mod linux {
     const KILL_INTERVAL: Duration = Duration::from_millis(50);
 
     enum Event {
-        /// The parent ended, or asks for the end.
+        /// The parent ended, or requested the end.
         Stop,
         /// A process ended.
         Ended(Pid, WaitStatus),
@@ -124,7 +125,7 @@ mod linux {
         Ok(())
     }
 
-    /// Waits until the parent asks for the start. Any other byte asks for the end.
+    /// Waits until the parent requests the start. Any other byte requests the end.
     fn is_released() -> bool {
         read_byte() == Some(RELEASE)
     }
@@ -171,7 +172,7 @@ mod linux {
     }
 
     fn watch_parent(send: &Sender<Event>) {
-        // A byte asks for the end; without bytes, the parent has ended.
+        // A byte requests the end; if there are no bytes, the parent has ended.
         read_byte();
         let _ = send.send(Event::Stop);
     }

@@ -61,7 +61,7 @@ impl Built {
     }
 }
 
-/// Why a control cannot be had, or notes about it.
+/// Why a control is not available, or notes about it.
 pub(crate) fn check(control: &PlannedControl<'_>) -> Result<Vec<String>, String> {
     let system = LinuxSystem::new();
     // The processes of a trial do not exist yet. They begin in the groups of this one.

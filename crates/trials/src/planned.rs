@@ -1,4 +1,4 @@
-//! What is planned: the measured part of trials, and the number of blocks.
+//! The planned measured part of trials, and the planned number of blocks.
 
 use busyhour_experiment::{
     AnalysisSettings, Design, Experiment, Journal, LookDecision, LookPlan, NextTrial, Repetitions,

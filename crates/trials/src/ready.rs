@@ -34,7 +34,7 @@ impl<'c> ReadyCheck<'c> {
         }
     }
 
-    /// What the check waits for.
+    /// The condition for which the check waits.
     pub(crate) fn describe(&self) -> String {
         match self {
             ReadyCheck::Url(url) => format!("a code below 400 from {url}"),

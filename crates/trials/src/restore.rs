@@ -7,12 +7,12 @@ use crate::journal_file::{JournalContent, JournalFile, JournalLine};
 use crate::undo::undo_command;
 use crate::{machine, patches, processes};
 
-/// What restoring did.
+/// The result of restoring.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// What was undone, as sentences without a full stop.
+    /// The changes that were undone, as sentences without a full stop.
     pub done: Vec<String>,
-    /// What could not be undone, and why.
+    /// The changes that could not be undone, with reasons.
     pub failed: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ pub fn restore(dir: &Path, busyhour: &Path) -> Result<Restored, ExecuteError> {
     restore_content(dir, busyhour, &mut journal, &mut content)
 }
 
-/// Restores with an open journal. What could not be undone remains in the content.
+/// Restores with an open journal. Changes that could not be undone remain in the content.
 pub(crate) fn restore_content(
     dir: &Path,
     busyhour: &Path,

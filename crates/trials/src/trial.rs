@@ -34,7 +34,7 @@ const NEIGHBOUR_TIMEOUT: Duration = Duration::from_secs(60);
 /// Memory that a neighbour of the kind memory allocates without `size`.
 const NEIGHBOUR_MEMORY_BYTES: u64 = 1 << 30;
 
-/// What trials have in common.
+/// The settings that trials have in common.
 pub(crate) struct Surroundings<'e> {
     pub(crate) experiment: &'e Experiment,
     /// This program.

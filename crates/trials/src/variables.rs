@@ -1,4 +1,4 @@
-//! What texts of an experiment can contain as `${NAME}`: free ports, and the directory of the trial.
+//! The variables `${NAME}` in texts of an experiment: free ports, and the directory of the trial.
 
 use std::net::TcpListener;
 use std::path::Path;

@@ -16,7 +16,7 @@ const GAP_ARRIVALS_MAX: f64 = 10.0;
 /// Largest share of arrivals that may be discarded.
 const DROPPED_SHARE_MAX: f64 = 0.01;
 
-/// Why a run says nothing about the system under test, each with its reason.
+/// The reasons why a run is not valid evidence about the system under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunFault {
     /// The load is not the planned one, for example because it ended early.

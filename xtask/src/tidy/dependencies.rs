@@ -10,9 +10,10 @@ use super::metadata::{Package, VENDORED};
 const VERSIONS_MAX: usize = 2;
 
 /// The maximum number of packages with several versions; beyond this number, the dependencies need a review. Five of
-/// them are the hashes of RustCrypto, of which the WebSocket handshake and the key stores use different generations;
-/// Parquet uses another version of big integers. The client of PostgreSQL uses other versions of four small packages. The client
-/// of NATS and its signatures use other generations of hashes, key formats and random numbers (eight packages).
+/// them are the hashes of RustCrypto: the WebSocket handshake and the key stores use different generations of them;
+/// Parquet uses another version of big integers. The client of PostgreSQL uses other versions of four small packages.
+/// The client of NATS and its signatures use other generations of hashes, key formats and random numbers (eight
+/// packages).
 const DUPLICATES_MAX: usize = 27;
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -25,7 +26,7 @@ const MANY_VERSIONS: &[(&str, &str)] = &[
 ];
 
 /// Packages without a complete licence field: the name, and the licence in their files.
-const MANUAL_LICENCES: &[(&str, &str)] = &[];
+const MANUAL_LICENCES: &[(&str, &str)] = &[("webpki", "ISC AND BSD-3-Clause")];
 
 /// Checks all packages of the dependency graph.
 pub fn check(packages: &[Package]) -> Vec<Finding> {

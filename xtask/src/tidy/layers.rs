@@ -62,7 +62,7 @@ const LAYERS: &[CrateRule] = &[
         &["stats"],
     ),
     layered("detection", "detects neighbours that harm the system under test while it is observed", &[]),
-    layered("search", "the search for the largest load that keeps the thresholds", &["stats"]),
+    layered("search", "the search for the largest load that meets the thresholds", &["stats"]),
     layered(
         "experiment",
         "experiments: their file, the design of their trials, effects with intervals",
@@ -217,6 +217,7 @@ const LAYERS: &[CrateRule] = &[
             "stats",
             "queueing",
             "gclog",
+            "leak",
             "experiment",
             "logs",
             "search",

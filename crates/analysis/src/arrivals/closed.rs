@@ -101,7 +101,11 @@ impl<'a> ClosedLoad<'a> {
     fn start_pattern(&self) -> String {
         let (observed, measures) = (self.basis.observed, self.basis.measures);
         if observed.is_too_coarse() {
-            return "start times in milliseconds are too coarse to describe its gaps".to_owned();
+            let stamps = match observed.are_clocks_too_coarse() {
+                true => "the clocks of the agents",
+                false => "start times in milliseconds",
+            };
+            return format!("{stamps} are too coarse to describe its gaps");
         }
         if let Some(repeated) = phrases::repetition(observed)
             && observed.cov.is_none_or(|cov| cov.value >= NEARLY_EVEN)

@@ -12,7 +12,7 @@ use super::steady::Part;
 /// Minimum number of arrivals for a verdict. With fewer, the error of the CoV is at least ± 0.16.
 pub const ARRIVALS_FOR_VERDICT: u64 = 500;
 
-/// Number of gaps from which the narrow bands apply.
+/// Minimum number of gaps for which the narrow bands apply.
 pub(super) const GAPS_NARROW: u64 = 5_200;
 
 /// The result of comparing arrivals with the requested process.
@@ -97,6 +97,7 @@ impl Basis<'_> {
             .measures
             .iter()
             .filter(|measure| measure.decides || measure.decision == Decision::Outside)
+            .filter(|measure| !self.observed.is_blurred(&measure.quantity))
             .fold(Decision::Inside, |all, measure| all.and(measure.decision));
         match decision {
             Decision::Inside if self.observed.is_too_coarse() => Decision::Inconclusive,

@@ -70,6 +70,9 @@ const WINDOWS_DECIDE: u64 = 800;
 /// Minimum number of windows for comparing a scale with the schedule, and for using the interval of its dispersion.
 const WINDOWS_COMPARE: u64 = 30;
 
+/// Counts in windows of this many times the error of the clocks of several generators do not depend on it.
+const CLOCK_WINDOWS: f64 = 10.0;
+
 /// Minimum mean count per window: with fewer arrivals the dispersion is near 1 for any process.
 const COUNT_MIN: f64 = 0.5;
 
@@ -289,6 +292,19 @@ fn against_rate(observed: &Observed, requested_per_s: f64) -> Option<Measure> {
 fn against_scheduled_rate(observed: &Observed, schedule: &Observed) -> Option<Measure> {
     let ratio = observed.whole_rate_per_s? / schedule.whole_rate_per_s?;
     Some(Measure::exact(Quantity::Rate, ratio, Band::around(1.0, RATE_HALF), true))
+}
+
+impl Observed {
+    /// Whether a measure depends on gaps that the clocks of several generators cannot resolve. Rates, and counts in windows
+    /// that are much longer than the error of the clocks, do not.
+    pub(super) fn is_blurred(&self, quantity: &Quantity) -> bool {
+        let Some(bound_s) = self.clock_bound_s.filter(|_| self.are_clocks_too_coarse()) else { return false };
+        match quantity {
+            Quantity::Rate => false,
+            Quantity::Dispersion { scale_s } => *scale_s < CLOCK_WINDOWS * bound_s,
+            _ => true,
+        }
+    }
 }
 
 /// Widens the interval to at least that of exponential gaps, ± 2/√n on the logarithmic scale. The estimated interval is

@@ -82,6 +82,9 @@ pub struct Observed {
     pub serial: Option<Serial>,
     /// Tests against independent exponential gaps of unknown mean. With many gaps they reject on immaterial differences.
     pub tests: Tests,
+    /// Largest error of the time between two arrivals of different generators, in s; `None` for arrivals of one generator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_bound_s: Option<f64>,
     /// Number of gaps of length 0 among all arrivals.
     pub equal_stamps: u64,
     /// Number of start times among all arrivals that were not in order.
@@ -150,13 +153,22 @@ pub struct Tests {
 const PER_TICK_MAX: f64 = 0.5;
 
 impl Observed {
-    /// Whether the gaps are too short for the resolution: more than 500 arrivals/s in whole milliseconds.
+    /// Whether the gaps are too short for the resolution, or for the clocks of several generators: the mean gap is below two
+    /// milliseconds in whole milliseconds, or below twice the error of the clocks.
     #[must_use]
     pub fn is_too_coarse(&self) -> bool {
-        self.resolution == Resolution::Millisecond
-            && self
-                .rate_per_s
-                .is_some_and(|rate| rate.value * seconds(self.resolution.tick_ns()) > PER_TICK_MAX)
+        let is_coarse = self.resolution == Resolution::Millisecond;
+        is_coarse && self.is_finer_than(seconds(self.resolution.tick_ns())) || self.are_clocks_too_coarse()
+    }
+
+    /// Whether the gaps are too short for the clocks of the generators.
+    #[must_use]
+    pub fn are_clocks_too_coarse(&self) -> bool {
+        self.clock_bound_s.is_some_and(|bound_s| self.is_finer_than(bound_s))
+    }
+
+    fn is_finer_than(&self, tick_s: f64) -> bool {
+        self.rate_per_s.is_some_and(|rate| rate.value * tick_s > PER_TICK_MAX)
     }
 }
 
@@ -190,6 +202,7 @@ fn observe(tally: &ArrivalTally, random: &mut (impl RandomSource + ?Sized)) -> O
         short_gaps: None,
         serial: None,
         tests: Tests::default(),
+        clock_bound_s: (tally.settings.clock_bound_ns > 0).then(|| seconds(tally.settings.clock_bound_ns)),
         equal_stamps: 0,
         disordered: 0,
     };

@@ -99,6 +99,12 @@ fn sentence(
             None => "inconclusive: a longer run alone is unlikely to settle the question".to_owned(),
         },
         Finding::NeverSteady => "inconclusive: the rate was never steady".to_owned(),
+        Finding::StampsTooCoarse if basis.observed.are_clocks_too_coarse() => {
+            let bound = format::span(basis.observed.clock_bound_s.unwrap_or_default());
+            format!(
+                "inconclusive: the clocks of the agents agree within {bound}, which is too coarse for this rate"
+            )
+        }
         Finding::StampsTooCoarse => {
             "inconclusive: start times in milliseconds are too coarse for this rate".to_owned()
         }

@@ -81,6 +81,8 @@ pub(super) const SCALES_MAX: usize = 6;
 pub struct TallySettings {
     /// Resolution of the start times.
     pub resolution: Resolution,
+    /// Largest error, in ns, of the time between two arrivals of different generators; 0 for arrivals of one generator.
+    pub clock_bound_ns: u64,
     /// The known rate. Without it, only the part with a steady rate is judged.
     pub known_rate: Option<KnownRate>,
     /// Whether all arrivals are judged even if their rate is not steady. Used for delivered arrivals and their schedule, which must
@@ -100,7 +102,14 @@ impl TallySettings {
         if resolution == Resolution::Nanosecond {
             scales_ns.insert(0, 1_000_000);
         }
-        TallySettings { resolution, known_rate: None, all: false, stalls: StallRule::Poisson, scales_ns }
+        TallySettings {
+            resolution,
+            clock_bound_ns: 0,
+            known_rate: None,
+            all: false,
+            stalls: StallRule::Poisson,
+            scales_ns,
+        }
     }
 
     /// Judges all arrivals, whether or not their rate is steady.
@@ -115,6 +124,13 @@ impl TallySettings {
     #[must_use]
     pub fn with_stall_rule(mut self, rule: StallRule) -> TallySettings {
         self.stalls = rule;
+        self
+    }
+
+    /// Sets the largest error of the time between two arrivals of different generators, in ns.
+    #[must_use]
+    pub fn with_clock_bound(mut self, bound_ns: u64) -> TallySettings {
+        self.clock_bound_ns = bound_ns;
         self
     }
 

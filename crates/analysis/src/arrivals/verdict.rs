@@ -269,9 +269,11 @@ fn short_gaps_caveat(measures: &[Measure], observed: &Observed, is_log: bool) ->
     let Measure { estimate, band, .. } = measure;
     let is_short =
         |below_s: f64| observed.rate_per_s.is_some_and(|rate| below_s * rate.value <= MISSING_MEANS);
+    let is_blurred = |below_s: f64| observed.clock_bound_s.is_some_and(|bound_s| below_s < bound_s);
     if estimate.high < band.low {
         let below_s = short.missing_below_s.unwrap_or(short.shorter_than_s);
-        return is_short(below_s).then_some(ArrivalCaveat::ShortGapsMissing { below_s, is_log });
+        return (is_short(below_s) && !is_blurred(below_s))
+            .then_some(ArrivalCaveat::ShortGapsMissing { below_s, is_log });
     }
     None
 }
@@ -312,7 +314,10 @@ fn caveats_of_stamps(basis: &Basis<'_>) -> Vec<ArrivalCaveat> {
         caveats.push(ArrivalCaveat::SteadyPartJudged { judged_s, span_s });
     }
     if let Some(rate) = observed.rate_per_s.filter(|_| observed.is_too_coarse()) {
-        caveats.push(ArrivalCaveat::MillisecondStamps { rate_per_s: rate.value });
+        caveats.push(match observed.clock_bound_s.filter(|_| observed.are_clocks_too_coarse()) {
+            Some(bound_s) => ArrivalCaveat::CoarseClocks { bound_s, rate_per_s: rate.value },
+            None => ArrivalCaveat::MillisecondStamps { rate_per_s: rate.value },
+        });
     }
     if observed.disordered > 0 {
         caveats.push(ArrivalCaveat::Disordered { stamps: observed.disordered });

@@ -26,7 +26,8 @@ fn rank(caveat: &Caveat) -> Option<u8> {
             ArrivalCaveat::Bunched { .. }
             | ArrivalCaveat::PeriodicStarts { .. }
             | ArrivalCaveat::ResponseInCycle { .. }
-            | ArrivalCaveat::MillisecondStamps { .. },
+            | ArrivalCaveat::MillisecondStamps { .. }
+            | ArrivalCaveat::CoarseClocks { .. },
         ) => Some(7),
         _ => None,
     }

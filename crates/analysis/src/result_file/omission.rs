@@ -4,10 +4,11 @@
 //! Requests that were due in that time would have been slow, but percentiles do not include them. The measured percentile is
 //! therefore a lower bound.
 //!
-//! The upper bound is the correction of HdrHistogram (`copyCorrectedForCoordinatedOmission`) with the tool's own interval: a time
-//! `v` that is longer than the interval `i` stands for requests that take `v − i`, `v − 2i`, …. HdrHistogram assumes that
-//! requests were due at a fixed interval from the start of the slow request, and counts `v/i − 1` of them. If pauses are random,
-//! `v/i` requests are due on average, evenly spread over the time. This module uses that number. It applies the correction
+//! The upper bound is the correction of HdrHistogram (`copyCorrectedForCoordinatedOmission`) with the tool's own
+//! interval: a time `v` that is longer than the interval `i` represents requests that take `v − i`, `v − 2i`, ….
+//! HdrHistogram assumes that requests were due at a fixed interval from the start of the slow request, and counts
+//! `v/i − 1` of them. If pauses are random, `v/i` requests are due on average, evenly spread over the time. This module
+//! uses that number. It applies the correction
 //!
 //! * to each response time, with the usual time between two starts of one user, and
 //! * to each stall, a time in which no request started, with the usual time between two starts of all users. The requests that

@@ -69,7 +69,7 @@ impl ServerLog {
     }
 }
 
-/// What may not be concluded.
+/// Conclusions that the comparison does not support.
 fn limits(log: &mut ServerLog) {
     let counts = log.counts;
     if !counts.by_id {

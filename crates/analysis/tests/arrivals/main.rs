@@ -1,6 +1,7 @@
 //! Tests the verdict on arrivals with streams from known processes.
 
 mod cases;
+mod clocks;
 mod delivery;
 mod error_rates;
 mod log_1830;

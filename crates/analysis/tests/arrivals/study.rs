@@ -124,7 +124,7 @@ fn poisson_arrivals_are_rarely_rejected() {
     }
 }
 
-/// Poisson arrivals, of which one in twenty is followed by another 10 µs later.
+/// Poisson arrivals. One in twenty of them is followed by another arrival 10 µs later.
 fn pairs(rate_per_s: f64, n: usize, seed: u64) -> Vec<u64> {
     let mut random = generator(seed + 5);
     let single = poisson(rate_per_s / 1.05, n, seed);

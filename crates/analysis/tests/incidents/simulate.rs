@@ -91,7 +91,7 @@ pub enum Fault {
     Clustered(f64),
     /// Independent errors of this share of all requests.
     Errors(f64),
-    /// Thirty labels, of which one has half of the requests.
+    /// Thirty labels. One of them has half of the requests.
     SmallLabels,
 }
 

@@ -1,4 +1,4 @@
-//! `busyhour capacity find`: searches the largest load that keeps the thresholds.
+//! `busyhour capacity find`: searches for the largest load that meets the thresholds.
 
 use std::path::{Path, PathBuf};
 

@@ -19,7 +19,7 @@ const DIRECTORY: &str = "busyhour-searches";
     after_help = "Each trial is a run at a fixed load that passes or fails the thresholds. The answer is the largest load that passes in \
     at least 95 % of the trials, with its interval. Light trials come first and lead to a guess; confirmation runs at the answer and \
     trials after an overload (hysteresis) come last. Trials whose load was not delivered, or that were disturbed on the host, do not \
-    count. The journal in the directory contains each step: run again, the search continues.\n\n\
+    count. The journal in the directory contains each step: if it is run again, the search continues.\n\n\
     A trial lasts as long as the percentile of the thresholds needs: from 59 (p95) or 299 (p99) requests on, up to 2,000 or 10,000 \
     requests, and at least --trial-min and --trial. docs/largest-load.md describes the method.\n\n\
     A plan with --users gets the number of users and the length in seconds as the properties `users` and `duration`, for example \
@@ -30,7 +30,7 @@ const DIRECTORY: &str = "busyhour-searches";
     busyhour capacity find shop.jmx --rate 5..99 --thresholds slo.toml --json\n\n\
     Exit codes:\n  0  the search has ended with a load\n  1  the program or the system failed, or trials failed in succession\n  \
     2  the command line is wrong\n  3  the plan was refused, or the directory contains another search\n  \
-    4  the search was stopped; run it again to continue\n  6  no load of the range keeps the thresholds, or higher loads pass more often\n  \
+    4  the search was stopped; run it again to continue\n  6  no load of the range meets the thresholds, or higher loads pass more often\n  \
     11 the interval of the largest load is wider than the precision; raise --budget"
 )]
 pub(super) struct FindArgs {
@@ -49,7 +49,7 @@ pub(super) struct FindArgs {
     /// The search ends when the interval of the answer is at most twice as wide.
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "5%")]
     precision: f64,
-    /// Longest time under load, of all trials together.
+    /// Maximum time under load, summed over all trials.
     #[arg(long, value_name = "TIME", value_parser = time_s, default_value = "20min")]
     budget: f64,
     /// Length of a trial; longer if the percentile needs more requests.
@@ -61,7 +61,7 @@ pub(super) struct FindArgs {
     /// Number of confirmation runs at the answer that all have to pass; a small budget reduces it.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100))]
     confirmations: u32,
-    /// Number of trials that come from an overload; a small budget reduces it.
+    /// Number of trials that follow an overload; a small budget reduces it.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(0..=100))]
     from_above: u32,
     /// Seed of the arrivals.
@@ -96,7 +96,7 @@ pub(super) struct FindArgs {
 }
 
 impl FindArgs {
-    /// What to search, and in which directory.
+    /// The plan of the search, and its directory.
     pub(super) fn plan(&self) -> Result<(LoadSearchPlan, PathBuf), CommandError> {
         let (criteria, _) = self.thresholds.clone().read()?;
         if criteria.is_empty() {

@@ -211,7 +211,7 @@ impl Answer {
                 rate * response_s
             ),
             (System::Demands(demands_s), None) => format!(
-                "{rate}/s on stations with demands of {} s: the busiest is busy all the time, so the rate\n  is only approached; the pairs keep N/Z\n",
+                "{rate}/s on stations with demands of {} s: the busiest is busy all the time, so the rate\n  is approached but not reached; all pairs have the same N/Z\n",
                 list(demands_s)
             ),
         }

@@ -17,7 +17,7 @@ use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
 use crate::outputs::{OutputKind, note_written, requested, write_files};
 
-/// Number of steps of an exact solution from which a note is printed; they take about ten seconds.
+/// Minimum number of steps of an exact solution for which a note is printed; they take about ten seconds.
 const STEPS_UNNOTICED: f64 = 1e9;
 
 /// Approximate number of steps per second on one core.

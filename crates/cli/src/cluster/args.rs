@@ -30,6 +30,8 @@ pub(super) enum ClusterVerb {
     Agent(AgentArgs),
     /// List the agents of a hub.
     List(ListArgs),
+    /// Take over a run whose controller has ended.
+    Attach(AttachArgs),
     /// Print the Kubernetes objects of a run, or write a Kustomize directory or a Helm chart.
     Manifests(ManifestsArgs),
 }
@@ -115,6 +117,22 @@ pub(crate) struct ListArgs {
     /// Print the list as JSON.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    busyhour cluster attach busyhour-runs/shop-20260301-101500\n  \
+    busyhour cluster attach run --on busyhour-hub/controller.json\n\n\
+    Agents go on for the time of --agent-lease (30s) without their controller. Within this time, another process on the same \
+    machine can take the run over: it receives everything that the first one has not received, and ends the run with the same \
+    results, report and exit code.")]
+pub(crate) struct AttachArgs {
+    /// Directory of the run.
+    #[arg(value_name = "RUN")]
+    pub(super) dir: PathBuf,
+    /// Invitation of the hub for controllers.
+    #[arg(long, value_name = "INVITATION", default_value = "busyhour-hub/controller.json")]
+    pub(super) on: String,
 }
 
 /// The NATS image: the server, a shell and tar.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use busyhour_cluster::{Hub, HubFiles, HubSettings, Invitation, create_hub_files, find_server};
 
 use super::args::{HubArgs, HubFilesArgs, InitArgs};
-use super::failure::failure;
+use crate::agents::failure::failure;
 use crate::exit::{Exit, complain, hinted, print, say};
 use crate::stop_signals::Signals;
 

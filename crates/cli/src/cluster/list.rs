@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use busyhour_cluster::{Invitation, ListedAgent, list_agents};
 
 use super::args::ListArgs;
-use super::failure::failure;
+use crate::agents::failure::failure;
 use crate::exit::{Exit, complain, print, say};
 
 /// Runs the verb.
@@ -30,12 +30,21 @@ pub(super) fn main(args: &ListArgs) -> Exit {
     }
 }
 
+/// The difference between the clocks, with its largest error.
+fn clock(agent: &ListedAgent) -> String {
+    match (agent.clock_offset_ms, agent.clock_bound_ms) {
+        (Some(offset), Some(bound)) => format!("{offset:+.1} ± {bound:.1} ms"),
+        _ => "unknown".to_owned(),
+    }
+}
+
 /// The agents as a table.
 fn table(agents: &[ListedAgent]) -> String {
     if agents.is_empty() {
         return "No agent answered.\n".to_owned();
     }
-    let head = ["Agent", "Version", "Cores", "CPU idle", "Answer", "State", "Labels"].map(str::to_owned);
+    let head =
+        ["Agent", "Version", "Cores", "CPU idle", "Answer", "Clock", "State", "Labels"].map(str::to_owned);
     let rows = agents.iter().map(|agent| {
         let info = &agent.info;
         let labels: Vec<String> = info.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -45,12 +54,13 @@ fn table(agents: &[ListedAgent]) -> String {
             info.cores.to_string(),
             info.idle_percent.map_or("unknown".into(), |percent| format!("{percent} %")),
             format!("{:.1} ms", agent.answered_ms),
+            clock(agent),
             info.run.as_ref().map_or("free".into(), |run| format!("works for {run}")),
             labels.join(" "),
         ]
     });
-    let rows: Vec<[String; 7]> = std::iter::once(head).chain(rows).collect();
-    let mut widths = [0; 7];
+    let rows: Vec<[String; 8]> = std::iter::once(head).chain(rows).collect();
+    let mut widths = [0; 8];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = cell.chars().count().max(*width);
@@ -60,7 +70,7 @@ fn table(agents: &[ListedAgent]) -> String {
     for row in &rows {
         let mut line = String::new();
         for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let is_number = (2..5).contains(&at);
+            let is_number = (2..6).contains(&at);
             let _ =
                 if is_number { write!(line, "{cell:>width$}  ") } else { write!(line, "{cell:<width$}  ") };
         }
@@ -78,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_table_is_aligned_and_unknown_values_are_named() {
-        let agent = |name: &str, run: Option<&str>, idle_percent| ListedAgent {
+        let agent = |name: &str, run: Option<&str>, idle_percent: Option<u32>| ListedAgent {
             info: AgentInfo {
                 name: name.into(),
                 version: "0.1.0".into(),
@@ -89,13 +99,15 @@ mod tests {
                 ..AgentInfo::default()
             },
             answered_ms: 1.25,
+            clock_offset_ms: idle_percent.map(|_| -12.34),
+            clock_bound_ms: idle_percent.map(|_| 0.4),
         };
         let text = table(&[agent("load1", None, Some(97)), agent("a", Some("shop-1"), None)]);
         assert_eq!(
             text,
-            "Agent  Version  Cores  CPU idle  Answer  State             Labels\n\
-             load1  0.1.0        8      97 %  1.2 ms  free              zone=eu\n\
-             a      0.1.0        8   unknown  1.2 ms  works for shop-1  zone=eu\n"
+            "Agent  Version  Cores  CPU idle  Answer           Clock  State             Labels\n\
+             load1  0.1.0        8      97 %  1.2 ms  -12.3 ± 0.4 ms  free              zone=eu\n\
+             a      0.1.0        8   unknown  1.2 ms         unknown  works for shop-1  zone=eu\n"
         );
         assert_eq!(table(&[]), "No agent answered.\n");
     }

@@ -12,8 +12,8 @@ use busyhour_kubernetes::{
 use busyhour_limits::files::{INPUT_BYTES, read_input};
 
 use super::args::{ManifestsArgs, SpreadArg};
-use super::failure::failure;
-use super::labels::labels;
+use crate::agents::failure::failure;
+use crate::agents::labels::labels;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, note, print};
 use crate::quantities::time_s;

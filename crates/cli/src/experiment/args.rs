@@ -28,13 +28,13 @@ pub(super) enum ExperimentVerb {
     List,
     /// Write the files of such an experiment, to change them.
     Copy(CopyArgs),
-    /// Execute the trials of an experiment; run again, it continues.
+    /// Execute the trials of an experiment, or continue an interrupted one.
     Run(RunArgs),
     /// Repeat the load of a run with and without the suspected cause of slow requests.
     Confirm(Box<ConfirmArgs>),
     /// Analyse the trials of an experiment.
     Report(ReportArgs),
-    /// Undo what a killed experiment left on this machine.
+    /// Undo the changes that a killed experiment left on this machine.
     Restore(RestoreArgs),
     /// Print the JSON schema of the file of an experiment.
     Schema,
@@ -46,7 +46,7 @@ pub(super) enum ExperimentVerb {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Each trial starts the system, waits until it is ready, applies the treatments of its case, executes a run, and stops \
-    everything. The journal in the directory contains each step. Run again, the experiment continues after its last finished \
+    everything. The journal in the directory contains each step. If it is run again, the experiment continues after its last finished \
     trial. Spoiled trials (load not delivered, generator or host disturbed) are repeated and counted. Ctrl-C and SIGTERM stop \
     the trial and the system.\n\n\
     Examples:\n  busyhour experiment run noisy-neighbour --short --skip-unavailable\n  \
@@ -113,8 +113,8 @@ pub(super) struct ReportArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "An experiment undoes everything at the end of each trial, also on Ctrl-C. After `kill -9`, or if an `undo` command failed, the \
-    journals in DIR contain what was not undone. This verb ends the processes of the experiment, and undoes controls (control groups, cache masks, \
-    network namespaces), treatments and changes of files, the last one first. Run again, it has no effect. `busyhour experiment run` does the same \
+    journals in DIR contain the changes that were not undone. This verb ends the processes of the experiment, and undoes controls (control groups, cache masks, \
+    network namespaces), treatments and changes of files, the last one first. If it is run again, it has no effect. `busyhour experiment run` does the same \
     before its first trial.\n\n\
     Examples:\n  busyhour experiment restore busyhour-experiments/heap\n  \
     sudo busyhour experiment restore busyhour-experiments/confined\n\n\

@@ -39,7 +39,7 @@ const OWN_OPTIONS: [&str; 19] = [
     "-e",
 ];
 
-/// The same without a value.
+/// Options of these kinds that have no value.
 const OWN_FLAGS: [&str; 6] = ["--details", "--open-report", "--quiet", "--live", "-f", "-n"];
 
 /// Runs the verb.
@@ -214,7 +214,7 @@ fn treatments(args: &ConfirmArgs) -> Vec<Value> {
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let quota = args.lift_quota.iter().map(|group| {
-        // A quota of all cores is none.
+        // A quota of all cores has no effect.
         json!({ "name": "lift-quota", "kind": "cgroup", "target": group, "cpu-max": cores as f64 })
     });
     args.pause.iter().map(pause).chain(quota).collect()

@@ -9,8 +9,8 @@ use super::shown_args::ShownArgs;
 #[derive(Debug, Args)]
 #[command(
     after_help = "The trials alternate between the system as it is and the system without the suspected cause. The first line of the result \
-    tells whether the response times differ, with an interval. Without an option that removes a cause, this command names the cause \
-    that the run's explanation found, and the option to remove it. What other processes do to the system is only changed if you name \
+    states whether the response times differ, with an interval. Without an option that removes a cause, this command names the cause \
+    that the run's explanation found, and the option to remove it. Other processes are affected only if you name \
     them.\n\n\
     Examples:\n  busyhour experiment confirm runs/slow\n  \
     busyhour experiment confirm runs/slow --start 'exec java -jar shop.jar' --ready http://127.0.0.1:8080/ --jvm-option -Xmx2g\n  \
@@ -41,7 +41,7 @@ pub(super) struct ConfirmArgs {
     /// Command that starts the system for each trial.
     #[arg(long, value_name = "COMMAND", requires = "ready")]
     pub(super) start: Option<String>,
-    /// URL or command that tells when the system is ready (with --start).
+    /// URL or command that determines when the system is ready (with --start).
     #[arg(long, value_name = "URL")]
     pub(super) ready: Option<String>,
     /// Length of the load of each trial (default: that of the run, at most 60s).

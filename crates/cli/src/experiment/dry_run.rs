@@ -11,7 +11,7 @@ use super::file::LoadedExperiment;
 /// Assumed variations of trials of one case, in percent.
 const ASSUMED: [f64; 5] = [1.0, 2.0, 3.0, 5.0, 10.0];
 
-/// The probability that any effect is claimed without one.
+/// The probability that an effect is claimed although there is none.
 const ERROR: f64 = 0.05;
 
 /// Number of trials that are listed.
@@ -61,7 +61,7 @@ fn size(out: &mut String, loaded: &LoadedExperiment) {
     };
     let _ = writeln!(
         out,
-        "Duration: {up_to}{} of load and pauses{starts}. Repeated trials come on top.",
+        "Duration: {up_to}{} of load and pauses{starts}. Repeated trials take additional time.",
         duration(estimate.shortest_s)
     );
 }

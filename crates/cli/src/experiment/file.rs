@@ -20,7 +20,7 @@ pub(super) struct LoadedExperiment {
     pub(super) base_dir: PathBuf,
 }
 
-/// What is executed of a file, if not all of it.
+/// The part of a file that is executed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Selection {
     /// The seed, instead of that of the file.

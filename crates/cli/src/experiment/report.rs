@@ -94,11 +94,15 @@ pub(super) fn show(loaded: &LoadedExperiment, dir: &Path, files: &[OutputFile], 
         }
     }
     note_written(&files);
-    if found.given_up.is_empty() { Exit::Completed } else { given_up(found.given_up.len(), dir) }
+    if found.given_up.is_empty() {
+        Exit::Completed
+    } else {
+        report_missing_results(found.given_up.len(), dir)
+    }
 }
 
-/// Some cases of some blocks have no result, although all attempts were made.
-fn given_up(count: usize, dir: &Path) -> Exit {
+/// Reports that some cases of some blocks have no result after all attempts.
+fn report_missing_results(count: usize, dir: &Path) -> Exit {
     let what = if count == 1 { "1 trial has" } else { &format!("{count} trials have") };
     let message = format!("{what} no result after all attempts, see {}", dir.join("trials").display());
     let hint =
@@ -111,7 +115,7 @@ fn to_json(report: &ExperimentReport) -> String {
     serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
 }
 
-/// What links of a page begin with: nothing in the directory of the experiment, otherwise the path of this directory.
+/// The prefix of the links of a page: empty in the directory of the experiment, otherwise the path of this directory.
 fn prefix(dir: &Path, page: &Path) -> String {
     match page.parent() {
         Some(parent) if parent == dir => String::new(),

@@ -13,7 +13,7 @@ use crate::exit::{Exit, complain, hinted, note, print};
 /// An experiment with its files.
 pub(super) struct ShippedExperiment {
     pub(super) name: &'static str,
-    /// What it needs besides this program.
+    /// Its requirements besides this program.
     needs: &'static str,
     text: &'static str,
     /// Plans, by the names of their files.
@@ -79,7 +79,7 @@ pub(super) fn shipped(name: &Path) -> Option<&'static ShippedExperiment> {
     SHIPPED.iter().find(|one| Path::new(one.name) == name)
 }
 
-/// What to add to an error if the text is neither a file nor the name of a shipped experiment.
+/// The hint for an error if the text is neither a file nor the name of a shipped experiment.
 pub(super) fn not_found_hint(name: &Path) -> String {
     let near = name.to_str().and_then(|name| nearest_name(name, SHIPPED.iter().map(|one| one.name)));
     let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
@@ -138,7 +138,7 @@ pub(super) fn list() -> Exit {
     SHIPPED.iter().for_each(|one| columns.row(one.row()));
     print(&columns.render());
     print(
-        "\nLoad and Short are the times of load; starting the system comes on top.\n\n  \
+        "\nLoad and Short are the times of load, without the time for starting the system.\n\n  \
         busyhour experiment run NAME --short   the short form, to try it\n  \
         busyhour experiment run NAME           all trials\n  \
         busyhour experiment copy NAME          write the files to change them\n",

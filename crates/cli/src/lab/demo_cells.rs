@@ -26,8 +26,8 @@ const THINK_MS: [u32; 2] = [300, 200];
 /// Factor for the CPU time of requests. It is small, so that the emulator and the generator fit on a small machine.
 const CPU_FACTOR: f64 = 0.1;
 
-/// The heap is small, so that the leaks fill much of it within a minute. ZGC collects the whole heap each time, so that its log
-/// shows live memory often.
+/// The heap is small, so that the leaks fill much of it within a minute. ZGC collects the whole heap each time, so that
+/// its log frequently contains the size of live memory.
 const HEAP_BYTES: u64 = 128 << 20;
 const COLLECTOR: CollectorName = CollectorName::Z;
 

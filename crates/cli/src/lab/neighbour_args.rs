@@ -52,7 +52,8 @@ pub(super) struct SharedArgs {
     /// Time after which it ends, at most 24h.
     #[arg(short = 'z', long = "for", value_name = "TIME", default_value = "60s", value_parser = neighbour_time)]
     pub(super) length: Duration,
-    /// Do not start unless this process is its parent: a parent that has ended before cannot be told from another one.
+    /// Start only if the parent has this process ID. Without it, a neighbour whose parent has already ended takes its
+    /// new parent for the original one.
     #[arg(long, value_name = "PID")]
     pub(super) parent: Option<u32>,
     /// Print the summary as JSON.
@@ -149,7 +150,7 @@ pub(super) struct DiskArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each thread sends to itself, and receives at once what it sent. No data leaves the machine.\n\n\
+    after_help = "Each thread sends to itself, and receives the data immediately. No data leaves the machine.\n\n\
     Examples:\n  busyhour lab neighbour network --cores 1\n  \
     busyhour lab neighbour network --protocol udp --intensity 40 --for 30s"
 )]

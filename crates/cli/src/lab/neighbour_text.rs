@@ -6,7 +6,7 @@ use busyhour_neighbour::{EndReason, Neighbour, NeighbourSummary, NetworkProtocol
 use busyhour_report::numbers::{rate, size, thousands};
 use serde_json::{Value, json};
 
-/// What runs, and in which process.
+/// The neighbour that runs, and its process.
 pub(super) struct Situation<'a> {
     pub(super) neighbour: &'a Neighbour,
     pub(super) parent: Parent,

@@ -116,7 +116,6 @@ fn summarised(paths: &[PathBuf]) -> Result<NamedGcLog, GcFileError> {
 
 /// Warns about lines that could not be read. The log may be damaged, or the program may not know their format, so such
 /// lines are always reported.
-/// reported.
 fn report_damage(log: &NamedGcLog) {
     let (lines, first) = (&log.summary.lines, log.summary.damaged_lines.first());
     if lines.damaged > 0 {

@@ -72,7 +72,7 @@ fn check(dir: &Path) -> Result<(), String> {
     }
 }
 
-/// Checks that a process still reads the marks. One that was killed has recorded no end.
+/// Checks that a process still reads the marks. A process that was killed has not recorded its end.
 fn check_is_read(dir: &Path, what: &str) -> Result<(), String> {
     match marks_are_read(dir) {
         Ok(Some(false)) => Err(format!(

@@ -47,6 +47,38 @@ fn a_lost_agent_can_stop_the_run() {
     assert!(run.err().contains("the agent agent1 was lost"), "{}", run.err());
 }
 
+/// A free agent takes over the share of a killed one, from the time at which it is ready.
+#[test]
+fn a_free_agent_takes_over_the_share_of_a_lost_one() {
+    let Some(mut site) = Site::start(3) else { return };
+    let url = site.url();
+    let options = ["--agents", "2", "--on-agent-loss", "redistribute", "--agent-lease", "2s"];
+    let mut run = site.run(&[&[&url, "--rate", "100/s", "--for", "16s"], &options[..]].concat());
+    run.says("2 agents start together");
+    let lost = ["agent1", "agent2", "agent3"]
+        .iter()
+        .position(|name| run.err().contains(&format!("the agent {name} generates the share 2/2")))
+        .unwrap();
+    wait_for("requests", || (!site.server.take_requests().is_empty()).then_some(()));
+    site.agents[lost].child.kill().unwrap();
+    run.says("takes over the share 2/2 from");
+    let _before = site.server.take_requests();
+    assert_eq!(code(&mut run), 12, "{}", run.err());
+    let agents = site.json("run/cluster.json")["agents"].clone();
+    assert_eq!(agents.as_array().unwrap().len(), 3, "{agents}");
+    assert_eq!(agents[2]["replaces"], format!("agent{}", lost + 1));
+    assert_eq!((agents[2]["share"].as_str(), agents[2]["problem"].as_str()), (Some("2/2"), Some("")));
+    // Its part has about 50 requests per second until the end; the missing ones are named.
+    let later = agents[2]["samples"].as_u64().unwrap();
+    assert!(later > 100, "{agents}");
+    let message = run.err();
+    let missing = message.split("a part of the load is missing: ").nth(1).unwrap();
+    assert!(missing.contains("of the agent") && missing.contains("requests at"), "{missing}");
+    let samples: u64 =
+        agents.as_array().unwrap().iter().map(|agent| agent["samples"].as_u64().unwrap()).sum();
+    assert_eq!(site.json("run/summary.json")["total"]["samples"].as_u64(), Some(samples));
+}
+
 /// A paused agent is reported, and its record is complete when it continues.
 #[test]
 fn a_paused_agent_returns() {
@@ -101,6 +133,49 @@ fn agents_stop_without_their_controller_and_keep_the_record() {
     std::fs::remove_dir_all(site.room.path().join("run")).unwrap();
     let mut run = site.run(&[&url, "--rate", "50/s", "--for", "2s"]);
     assert_eq!(code(&mut run), 0, "{}", run.err());
+}
+
+/// Another process takes over a run whose controller was killed, without losing anything.
+#[test]
+fn another_controller_takes_over() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[
+        &url,
+        "--rate",
+        "100/s",
+        "--for",
+        "12s",
+        "--threshold",
+        "errors < 50%",
+        "-J",
+        "password=s3cret",
+    ]);
+    run.says("2 agents start together");
+    wait_for("seconds", || {
+        let files = std::fs::read_dir(site.dir().join("run/agents")).into_iter().flatten().flatten();
+        (files.filter_map(|file| file.metadata().ok()).any(|facts| facts.len() > 2_000)).then_some(())
+    });
+    let attach = ["cluster", "attach", "run", "--on", "hub/controller.json"];
+    let mut second = site.process("second", &attach);
+    assert_eq!(code(&mut second), 3, "{}", second.err());
+    assert!(second.err().contains("another process controls this run"), "{}", second.err());
+    run.child.kill().unwrap();
+    run.ends();
+    let stored = std::fs::read_to_string(site.dir().join("run/attach.json")).unwrap();
+    assert!(stored.contains("password") && !stored.contains("s3cret"));
+    let mut attached = site.process("attached", &attach);
+    attached.says("2 of 2 agents still work for the run");
+    assert_eq!(code(&mut attached), 0, "{}", attached.err());
+    let summary = site.json("run/summary.json");
+    assert_eq!(summary["total"]["samples"].as_u64(), Some(site.server.take_requests().len() as u64));
+    assert_eq!(summary["thresholds"][0]["passed"], true);
+    assert_eq!(summary["arrivals"][0]["drops"], 0);
+    assert!(site.dir().join("run/report.html").is_file());
+    assert!(!site.dir().join("run/attach.json").exists());
+    let mut again = site.process("again", &attach);
+    assert_eq!(code(&mut again), 3);
+    assert!(again.err().contains("there is no run with agents that has not ended"), "{}", again.err());
 }
 
 #[test]

@@ -28,9 +28,14 @@ impl Drop for Process {
 
 impl Process {
     /// Starts `busyhour` with arguments in a directory. `name` is the name of its output files.
-    fn start(dir: &Path, name: &str, arguments: &[&str]) -> Process {
+    pub(crate) fn start(dir: &Path, name: &str, arguments: &[&str]) -> Process {
+        Process::of(Path::new(env!("CARGO_BIN_EXE_busyhour")), dir, name, arguments)
+    }
+
+    /// Starts a program.
+    pub(crate) fn of(program: &Path, dir: &Path, name: &str, arguments: &[&str]) -> Process {
         let (out, err) = (dir.join(format!("{name}.out")), dir.join(format!("{name}.err")));
-        let child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
+        let child = Command::new(program)
             .args(arguments)
             .current_dir(dir)
             .stdin(Stdio::null())
@@ -86,6 +91,18 @@ pub(crate) fn wait_for<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> T
     }
 }
 
+/// The path of the NATS server; `None`, with a message, if it is not on this machine.
+pub(crate) fn nats_server() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let more = std::ffi::OsString::from("/usr/sbin:/usr/local/sbin");
+    let dirs = std::env::split_paths(&path).chain(std::env::split_paths(&more));
+    let found = dirs.map(|dir| dir.join("nats-server")).find(|file| file.is_file());
+    if found.is_none() {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: nats-server is not installed");
+    }
+    found
+}
+
 /// A hub, its agents, and a server under test.
 pub(crate) struct Site {
     pub(crate) room: TempDir,
@@ -97,13 +114,7 @@ pub(crate) struct Site {
 impl Site {
     /// Starts a hub with this number of agents. `None`, with a message, if there is no NATS server on this machine.
     pub(crate) fn start(agents: usize) -> Option<Site> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let more = std::ffi::OsString::from("/usr/sbin:/usr/local/sbin");
-        let dirs = std::env::split_paths(&path).chain(std::env::split_paths(&more));
-        if !dirs.into_iter().any(|dir| dir.join("nats-server").is_file()) {
-            let _ = writeln!(std::io::stderr(), "SKIPPED: nats-server is not installed");
-            return None;
-        }
+        nats_server()?;
         let room = tempfile::tempdir().unwrap();
         let hub = start_hub(room.path(), 0);
         let server = StandIn::start_application().unwrap();
@@ -135,6 +146,11 @@ impl Site {
         all.extend(arguments);
         all.extend(["--on", "hub/controller.json", "--dir", "run", "--observe", "none"]);
         Process::start(self.dir(), "run", &all)
+    }
+
+    /// Starts `busyhour` with arguments. `name` is the name of its output files.
+    pub(crate) fn process(&self, name: &str, arguments: &[&str]) -> Process {
+        Process::start(self.dir(), name, arguments)
     }
 
     /// Executes `busyhour` and returns its standard output.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::processes::{Site, code};
+use busyhour_standin::StandIn;
+
+use crate::processes::{Process, Site, code, nats_server, wait_for};
 
 /// A plan with setUp and tearDown groups and users that send their numbers and a line of a file.
 const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -215,4 +217,113 @@ fn rows_of_a_file_are_dealt() {
     received.sort();
     assert_eq!(received, rows.iter().map(|row| format!("/row/{row}")).collect::<Vec<_>>());
     assert!(!site.dir().join("run/csv-rows").exists());
+}
+
+/// The controller and the agents observe the system behind the plan's hosts, but not the hub's server, to which they are connected.
+#[test]
+fn the_hub_is_no_part_of_the_observed_system() {
+    let Some(site) = Site::start(1) else { return };
+    let url = site.url();
+    // The search for further processes is repeated after 2 s.
+    let load = ["--arrivals", "constant(20/s) for 4s", "--on", "hub/controller.json", "--dir", "run", "-v"];
+    let mut run = Process::start(site.dir(), "run", &[&["run", url.as_str()], &load[..]].concat());
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let sources = site.json("run/sources.json").to_string();
+    assert!(sources.contains(&format!("process:{}", std::process::id())), "{sources}");
+    assert!(!sources.contains("nats-server"), "{sources}");
+    assert!(!run.err().contains("nats-server"), "{}", run.err());
+    for agent in site.json("run/cluster.json")["agents"].as_array().unwrap() {
+        let record = agent["record"].as_str().unwrap();
+        let sources = site.json(&format!("run/{record}/sources.json")).to_string();
+        assert!(sources.contains("process:") && !sources.contains("nats-server"), "{sources}");
+    }
+}
+
+/// As with JMeter's remote engines, each agent has all users of the plan, but with different numbers.
+#[test]
+fn users_can_be_multiplied() {
+    let Some(site) = Site::start(2) else { return };
+    let group = group("ThreadGroup", "ThreadGroupGui", 3, 2, "/user/${__threadNum}", "");
+    std::fs::write(site.dir().join("plan.jmx"), PLAN.replace("GROUPS", &group)).unwrap();
+    let mut run = site.run(&["plan.jmx", "-J", &site.port(), "--agents", "2", "--users-per-agent"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let mut received: Vec<String> = site.server.take_requests().iter().map(|r| r.request.target()).collect();
+    received.sort();
+    let expected: Vec<String> =
+        (1..=6).flat_map(|user| [format!("/user/{user}"), format!("/user/{user}")]).collect();
+    assert_eq!(received, expected);
+    std::fs::remove_dir_all(site.dir().join("run")).unwrap();
+    let url = site.url();
+    let mut refused =
+        site.run(&[&url, "--rate", "10/s", "--for", "1s", "--agents", "2", "--users-per-agent"]);
+    assert_eq!(code(&mut refused), 2, "{}", refused.err());
+    assert!(refused.err().contains("cannot be multiplied"), "{}", refused.err());
+}
+
+/// Records can stay on the agents; the figures then come from the seconds that they sent.
+#[test]
+fn records_can_stay_on_the_agents() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "100/s", "--for", "5s", "--leave-records"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let left: Vec<String> = site.json("run/cluster.json")["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|agent| {
+            assert!(agent["record"].is_null() && agent["problem"] == "", "{agent}");
+            agent["left_at"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let mut arguments = vec!["report", "--json"];
+    arguments.extend(left.iter().map(String::as_str));
+    let together: serde_json::Value = serde_json::from_str(&site.execute(&arguments)).unwrap();
+    let merged = site.json("run/summary.json");
+    assert_eq!(merged["total"]["samples"].as_u64(), Some(site.server.take_requests().len() as u64));
+    for key in ["samples", "errors", "distribution", "bytes"] {
+        assert_eq!(merged["total"][key], together["total"][key], "{key}");
+    }
+}
+
+/// Agents observe their machines, and their reports show it.
+#[test]
+fn agents_observe_their_machines() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "4s", "--observe-agents", "os"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    for agent in site.json("run/cluster.json")["agents"].as_array().unwrap() {
+        let record = format!("run/{}", agent["record"].as_str().unwrap());
+        let summary = site.json(&format!("{record}/summary.json"));
+        assert!(!summary["system"].is_null(), "{summary}");
+        let page = std::fs::read_to_string(site.dir().join(&record).join("report.html")).unwrap();
+        assert!(page.contains("id=\"system\""), "{record}");
+    }
+}
+
+/// A NATS server of one's own, without authentication, is enough.
+#[test]
+fn runs_work_over_a_server_without_authentication() {
+    let Some(program) = nats_server() else { return };
+    let room = tempfile::tempdir().unwrap();
+    let ports = room.path().display().to_string();
+    let arguments = ["-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", &ports];
+    let server = Process::of(&program, room.path(), "nats", &arguments);
+    let file = room.path().join(format!("nats-server_{}.ports", server.child.id()));
+    let url = wait_for("the port of the server", || {
+        let ports: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).ok()?).ok()?;
+        Some(ports["nats"][0].as_str()?.to_owned())
+    });
+    let start = |name: &str, arguments: &[&str]| Process::start(room.path(), name, arguments);
+    let mut agent = start("agent", &["cluster", "agent", "--nats", &url, "--cores", "1", "--dir", "work"]);
+    agent.says("is waiting for work");
+    let tested = StandIn::start_application().unwrap();
+    let target = format!("http://127.0.0.1:{}/", tested.port());
+    let options = ["--rate", "50/s", "--for", "2s", "--on", &url, "--dir", "run", "--observe", "none"];
+    let mut run = start("run", &[&["run", &target], &options[..]].concat());
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let summary: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(room.path().join("run/summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["total"]["samples"].as_u64(), Some(tested.take_requests().len() as u64));
 }

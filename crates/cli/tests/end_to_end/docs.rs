@@ -124,7 +124,8 @@ fn run_commands_of_page(name: &str, least: usize) {
         |line: &&String| !["busyhour demo", "busyhour lab server"].iter().any(|verb| line.starts_with(verb));
     for line in commands(&page).iter().filter(ends) {
         let line = shortened(line).replace("127.0.0.1:8080", &format!("127.0.0.1:{}", server.port()));
-        // Ports of servers on the page are replaced by one that refuses connections, ports to listen on by a free one.
+        // Ports of servers on the page are replaced by a port that refuses connections, and ports to listen on by a
+        // free port.
         let mut line = line.replace("plans/models", &root().join("plans/models").display().to_string());
         line = line.replace("127.0.0.1:9646", "127.0.0.1:0");
         for port in ["9090", "4318", "8086", "2003"] {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::experiments::{RUN, experiment, journal, probe, trials, wait_for_load, wait_for_pids};
+use crate::experiments::{DAEMON, RUN, experiment, journal, probe, trials, wait_for_load, wait_for_pids};
 use crate::foreign_programs::free_port;
 use crate::program::{Room, Running, wait_for};
 
@@ -49,7 +49,8 @@ fn command(room: &Room, arguments: &[&str]) -> Command {
     command
 }
 
-/// Writes a program by another process, because one that another thread starts at this moment would hold the file open for writing.
+/// Writes a program in a separate process. If this process wrote it, a child that another thread starts at the same
+/// time could hold the file open for writing.
 fn write_program(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut writer = Command::new("sh")
@@ -62,7 +63,7 @@ fn write_program(path: &Path, text: &str) {
     assert!(writer.wait().unwrap().success());
 }
 
-/// Whether the experiment can be had here; if not, the reason is printed.
+/// Whether the experiment can be executed here; if not, the reason is printed.
 fn is_available(room: &Room) -> bool {
     let ended = room.start_command(command(room, &["experiment", "run", "delay.toml", "--dry-run"])).end();
     if ended.status.success() {
@@ -217,8 +218,8 @@ fn signals_undo_controls() {
 #[test]
 fn processes_without_a_keeper_are_ended_by_restore() {
     let room = Room::new();
-    let daemon = "(setsid sh -c \"echo \\$\\$ >> pids; trap : TERM; while :; do sleep 1000; done\" &); PROBE";
-    with_treatments(&room, daemon, LONG, "\"ways\", \"mark\"", &format!("{PQOS}{MARK}"));
+    let daemon = format!("{DAEMON}PROBE");
+    with_treatments(&room, &daemon, LONG, "\"ways\", \"mark\"", &format!("{PQOS}{MARK}"));
     let (running, _) = start(&room);
     wait_for("both processes", || (room.read("pids").lines().count() == 2).then_some(()));
     // Without its keeper, nothing ends the system and its daemon. The keeper of the system is the parent of one of them.
@@ -242,9 +243,9 @@ fn processes_without_a_keeper_are_ended_by_restore() {
 #[test]
 fn children_that_a_system_leaves_in_its_group_are_ended() {
     let room = Room::new();
-    let daemon = "(setsid sh -c \"echo \\$\\$ >> pids; trap : TERM; while :; do sleep 1000; done\" &); PROBE";
+    let daemon = format!("{DAEMON}PROBE");
     let short = "duration = \"1s\"\nrepetitions = 2";
-    with_treatments(&room, daemon, short, "\"quota\", \"mark\"", &format!("{CGROUP}{MARK}"));
+    with_treatments(&room, &daemon, short, "\"quota\", \"mark\"", &format!("{CGROUP}{MARK}"));
     if !is_available(&room) {
         return;
     }
@@ -333,7 +334,7 @@ fn a_delay_of_the_network_is_an_effect() {
 }
 
 #[test]
-fn controls_that_cannot_be_had_are_named_before_the_first_trial() {
+fn unavailable_controls_are_named_before_the_first_trial() {
     let room = Room::new();
     let treatments =
         "[[treatment]]\nname = \"none\"\nkind = \"cgroup\"\ntarget = \"/no/such/group\"\ncpu-max = 0.5\n";

@@ -24,7 +24,7 @@ struct Value {
 /// Values by source, metric, and labels.
 type Values = BTreeMap<(String, String, String), Vec<Value>>;
 
-/// What was received in one form. Metrics of the run itself have no label `source`.
+/// The values that were received in one form. Metrics of the run itself have no label `source`.
 fn received(printed: &str, form: &str) -> Values {
     let mut values = Values::new();
     // The last line may be incomplete.
@@ -46,7 +46,7 @@ fn received(printed: &str, form: &str) -> Values {
     values
 }
 
-/// What the run recorded, from the export of its series.
+/// The values that the run recorded, from the export of its series.
 fn recorded(room: &Room) -> Values {
     room.run_line("export run --series -o series.csv").expect(0);
     let mut values = Values::new();

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::program::{Room, wait_for};
 use crate::servers::Server;
 
-/// The first time, it prints three records and fails; afterwards, it prints one record and goes on.
+/// The first time, it prints three records and fails; afterwards, it prints one record and keeps running.
 ///
 /// A message with other than printable characters is an array of bytes, here with bytes that are not UTF-8, and with a second line.
 /// A message that is too long is null.

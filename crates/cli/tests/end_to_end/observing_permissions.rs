@@ -50,7 +50,7 @@ fn last(set: &SeriesSet, source: &str, name: &str) -> Option<(u64, f64)> {
     set.find(source, name, &[]).next()?.last.map(|(time, value)| (time.0, value))
 }
 
-/// Ends the run, which must not have suffered.
+/// Ends the run, in which no request may have failed.
 fn end(running: Running, dir: &Path) -> SeriesSet {
     running.signal(Signal::INT);
     let ended = running.end().expect(4);
@@ -64,7 +64,7 @@ fn changes(set: &SeriesSet, source: &str) -> Vec<StateChange> {
 }
 
 #[test]
-fn a_process_that_changes_its_user_is_observed_without_what_is_denied() {
+fn a_process_that_changes_its_user_is_observed_without_denied_values() {
     let Some(room) = room_of_nobody() else { return };
     let found = Command::new("sh").args(["-c", "command -v sleep"]).output().unwrap().stdout;
     let program = room.path().join("sleeper");

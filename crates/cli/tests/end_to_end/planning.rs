@@ -49,7 +49,7 @@ fn planned_pairs_equal_the_published_ones() {
         Room::new().run_line("plan-load --rate 20 --demands 0.05,0.04,0.03 --users 200,1000").expect(0);
     assert_snapshot!(ended.stdout, @r"
     20/s on stations with demands of 0.05, 0.04, 0.03 s: the busiest is busy all the time, so the rate
-      is only approached; the pairs keep N/Z
+      is approached but not reached; all pairs have the same N/Z
 
        N     Z s  N/Z /s   λ /s     R s      Q  Q/Z /s  R/(R+Z)         CoV
      200  10.000   20.00  18.64  0.7291  13.59    1.36    0.068  1.00 ±0.01

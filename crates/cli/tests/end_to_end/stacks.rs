@@ -99,7 +99,7 @@ fn the_frame_that_holds_a_lock_is_named() {
 }
 
 #[test]
-fn stacks_of_a_process_that_is_no_jvm_are_refused_with_a_reason() {
+fn stacks_of_a_process_that_is_not_a_jvm_are_refused_with_a_reason() {
     let room = Room::new();
     let sources = format!("stacks:jvm:{}", std::process::id());
     let ended = room.run(["observe", "--sources", &sources, "--for", "1s", "--dir", "watch"]);

@@ -44,7 +44,7 @@ fn held(free: usize, arguments: &[&str]) -> Held {
 const RUN: [&str; 2] = ["run", "plan.jmx"];
 
 /// Asserts that after a graceful stop every request is recorded and none failed.
-fn is_whole(room: &Room, server: &Server) {
+fn assert_all_requests_are_recorded(room: &Room, server: &Server) {
     let jtl = room.run_dir().jtl_path();
     let rows = rows(&std::fs::read_to_string(jtl).unwrap());
     assert_eq!(rows.len(), server.requests());
@@ -54,18 +54,18 @@ fn is_whole(room: &Room, server: &Server) {
     assert_eq!(outcome.users_finished, USERS as u64);
 }
 
-fn gracefully(signal: Signal) {
+fn stop_gracefully(signal: Signal) {
     let Held { room, server, gate, running } = held(10, &RUN);
     running.signal(signal);
     running.wait_for_stderr("stopping: users finish their current sample");
     gate.open();
     running.end().expect(4).prints(&["stopped early", "report.html"]);
-    is_whole(&room, &server);
+    assert_all_requests_are_recorded(&room, &server);
 }
 
 #[test]
 fn ctrl_c_lets_users_finish_their_samples() {
-    gracefully(Signal::INT);
+    stop_gracefully(Signal::INT);
 }
 
 #[test]
@@ -87,11 +87,11 @@ fn users_blocked_in_a_synchronizing_timer_are_released() {
 
 #[test]
 fn sigterm_lets_users_finish_their_samples() {
-    gracefully(Signal::TERM);
+    stop_gracefully(Signal::TERM);
 }
 
 /// Asserts that after an immediate stop completed requests are recorded and discarded ones are counted.
-fn is_cut(room: &Room, done: usize) {
+fn assert_discarded_requests_are_counted(room: &Room, done: usize) {
     let outcome = room.manifest().outcome.unwrap();
     assert_eq!(outcome.end, RunEnd::Aborted);
     let replay = replay_run(&room.run_dir()).unwrap();
@@ -111,7 +111,7 @@ fn a_second_ctrl_c_ends_the_run_immediately() {
     running.wait_for_stderr("repeat to stop now");
     running.signal(Signal::INT);
     running.end().expect(4).reports(&["stopping now"]).prints(&["stopped early"]);
-    is_cut(&room, 10);
+    assert_discarded_requests_are_counted(&room, 10);
 }
 
 /// Starts a run with JMeter's command line; returns it with its stop port.
@@ -140,7 +140,7 @@ fn the_stop_port_accepts_shutdown() {
     running.wait_for_stderr("stopping");
     gate.open();
     running.end().expect(4);
-    is_whole(&room, &server);
+    assert_all_requests_are_recorded(&room, &server);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn the_stop_port_accepts_stop_test_now() {
     let (Held { room, running, .. }, port) = with_stop_port();
     order(port, "StopTestNow");
     running.end().expect(4);
-    is_cut(&room, 10);
+    assert_discarded_requests_are_counted(&room, 10);
 }
 
 #[test]

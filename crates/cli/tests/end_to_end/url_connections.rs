@@ -27,7 +27,8 @@ impl Requested {
     }
 }
 
-/// A server that answers `/after/X` when `/X` has been requested, `/never` never, and anything else at once.
+/// A server that responds to `/after/X` once `/X` has been requested, never responds to `/never`, and responds to all
+/// other requests immediately.
 fn server() -> (u16, Arc<Requested>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

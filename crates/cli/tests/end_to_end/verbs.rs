@@ -204,7 +204,7 @@ fn a_body_that_looks_like_a_time_is_a_warning() {
 }
 
 #[test]
-fn files_of_other_tools_are_reported_with_what_to_doubt() {
+fn files_of_other_tools_are_reported_with_reasons_to_doubt_them() {
     let room = Room::new();
     let start = 1_793_527_200_000_u64;
     let requests: String = (0..300)

@@ -24,6 +24,8 @@ struct GateState {
     before: BTreeMap<String, String>,
     /// Whether this agent has tearDown groups, for which it waits until all other agents have ended their main groups.
     waits_for_tear_down: bool,
+    /// Whether the setUp groups are left out, because another agent has run them.
+    joins: bool,
     reports: ReportQueue,
     orders: Mutex<PhaseOrders>,
     changed: Condvar,
@@ -40,6 +42,7 @@ impl Gate {
     pub(super) fn new(
         properties: Arc<JmeterProperties>,
         waits_for_tear_down: bool,
+        joins: bool,
         reports: ReportQueue,
     ) -> Self {
         let before = properties.all().into_iter().collect();
@@ -47,6 +50,7 @@ impl Gate {
             properties,
             before,
             waits_for_tear_down,
+            joins,
             reports,
             orders: Mutex::default(),
             changed: Condvar::new(),
@@ -101,6 +105,10 @@ impl GateState {
 }
 
 impl PhaseGate for Gate {
+    fn skips(&self, phase: Phase) -> bool {
+        self.0.joins && phase == Phase::SetUp
+    }
+
     fn pass(&self, phase: Phase, is_stopped: &dyn Fn() -> bool) -> Option<Nanos> {
         match phase {
             Phase::SetUp => None,

@@ -1,7 +1,7 @@
 //! Sends the reports of an agent's run to the controller, in order, and repeats each until it is acknowledged.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::Client;
@@ -25,6 +25,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct ReportQueue {
     queue: UnboundedSender<(Report, Option<u64>)>,
     seconds: Arc<AtomicUsize>,
+    /// The reports that another controller needs.
+    stages: Arc<Mutex<Vec<Report>>>,
 }
 
 impl ReportQueue {
@@ -34,12 +36,22 @@ impl ReportQueue {
         let (queue, waiting) = unbounded_channel();
         let seconds = Arc::<AtomicUsize>::default();
         let task = tokio::spawn(send_all(client, subject, waiting, Arc::clone(&seconds)));
-        (ReportQueue { queue, seconds }, task)
+        (ReportQueue { queue, seconds, stages: Arc::default() }, task)
     }
 
     /// Queues a report.
     pub(super) fn send(&self, report: Report) {
+        if !matches!(report, Report::Said { .. }) {
+            self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(report.clone());
+        }
         let _ = self.queue.send((report, None));
+    }
+
+    /// Queues all reports again, apart from seconds and messages.
+    pub(super) fn repeat(&self) {
+        for report in self.stages.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let _ = self.queue.send((report.clone(), None));
+        }
     }
 
     /// Queues a second, to be sent after a delay. Returns whether there was room.

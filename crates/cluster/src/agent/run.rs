@@ -6,7 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use async_nats::{Client, Message, Subscriber};
-use busyhour_launch::{CommandHandler as _, CommandSource};
+use busyhour_launch::{CommandHandler as _, CommandSource, RunControl};
 use busyhour_program::clock::monotonic_ns;
 use busyhour_sample::Nanos;
 use futures_util::StreamExt as _;
@@ -96,6 +96,15 @@ pub(super) async fn work(site: RunSite, mut orders: Subscriber, mut all: Subscri
     (site.say)(&format!("the run {} is over for this agent", site.run));
 }
 
+fn change_load(control: &RunControl, change: LoadOrder) -> Result<(), String> {
+    let executed = control.execute(change.command(), CommandSource::Program);
+    if change == LoadOrder::Abandon {
+        // The second interrupt abandons everything.
+        let _ = control.execute(change.command(), CommandSource::Program);
+    }
+    executed.map_err(|refused| refused.to_string())
+}
+
 fn interrupt(run: &PreparedRun) {
     let _ = run.control.execute(LoadOrder::Stop.command(), CommandSource::Program);
 }
@@ -120,7 +129,7 @@ impl RunSite {
             return;
         }
         let answer = match order {
-            Order::Clock => OrderAnswer::Clock(ClockReading { received_ns, sent_ns: monotonic_ns() }),
+            Order::Clock => OrderAnswer::Clock(ClockReading::since(received_ns)),
             order => match self.carry_out(order, state) {
                 Ok(()) => OrderAnswer::Done,
                 Err(reason) => OrderAnswer::Refused { reason },
@@ -138,12 +147,16 @@ impl RunSite {
                 None if state.prepared.is_some() => Ok(()),
                 None => Err("the run is not prepared".to_owned()),
             },
-            Order::Start { at_ns, properties } => {
+            Order::Start { at_ns, join_ns, properties } => {
                 let run = state.prepared.as_ref().ok_or("the run is not prepared")?;
                 let (at, now) = (Nanos(at_ns), run.clock.now());
-                if at <= now && !run.gate.is_started() {
+                let first = join_ns.map_or(at, Nanos);
+                if first <= now && !run.gate.is_started() {
                     // Users that start late would all start at once.
-                    return Err(format!("the start was {} ms ago", now.since(at) / 1_000_000));
+                    return Err(format!("the start was {} ms ago", now.since(first) / 1_000_000));
+                }
+                if join_ns.is_some() && !run.gate.is_started() {
+                    (run.join)(first);
                 }
                 run.gate.start(at, &properties);
                 Ok(())
@@ -152,19 +165,28 @@ impl RunSite {
                 state.prepared.as_ref().ok_or("the run is not prepared")?.gate.tear_down();
                 Ok(())
             }
-            Order::Change { change } => {
+            Order::Change { change, at_ns } => {
                 let run = state.prepared.as_ref().ok_or("the run is not prepared")?;
-                let executed = run.control.execute(change.command(), CommandSource::Program);
-                if change == LoadOrder::Abandon {
-                    let _ = run.control.execute(change.command(), CommandSource::Program);
+                let wait_ns = at_ns.map_or(0, |at_ns| Nanos(at_ns).since(run.clock.now()));
+                if wait_ns == 0 {
+                    return change_load(&run.control, change);
                 }
-                executed.map_err(|refused| refused.to_string())
+                let control = run.control.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_nanos(wait_ns)).await;
+                    let _ = change_load(&control, change);
+                });
+                Ok(())
             }
             Order::Release { is_complete } => {
                 state.is_released = true;
                 if is_complete && state.has_ended {
                     let _ = std::fs::remove_dir_all(&state.dir);
                 }
+                Ok(())
+            }
+            Order::Repeat => {
+                state.reports.repeat();
                 Ok(())
             }
             Order::Alive | Order::Clock | Order::Fetch { .. } => Ok(()),

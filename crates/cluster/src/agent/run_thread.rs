@@ -5,16 +5,16 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use busyhour_diagnostic::io_hints::chain;
+use busyhour_launch::allows;
 use busyhour_launch::{
     FinishedRun, Launch, Prepared, RunControl, RunEvent, RunObserver, RunRequest, RunUserCounts,
 };
 use busyhour_program::clock::Clock;
 use busyhour_program::phase::Phase;
 use busyhour_record::RunDir;
-use busyhour_sample::Snapshot;
+use busyhour_sample::{Nanos, Snapshot};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::allowed::allows;
 use super::gate::Gate;
 use super::plan_files;
 use super::reports::ReportQueue;
@@ -41,6 +41,8 @@ pub(super) struct PreparedRun {
     pub(super) control: RunControl,
     pub(super) gate: Gate,
     pub(super) users: Box<dyn Fn() -> RunUserCounts + Send + Sync>,
+    /// Lets the run join a load that has started.
+    pub(super) join: Box<dyn Fn(Nanos) + Send + Sync>,
 }
 
 /// The thread's surroundings.
@@ -70,7 +72,8 @@ impl RunThread {
 
     /// Returns the end of the run; `None` if it was given up before it began.
     fn run(&self, order: PrepareOrder) -> Result<Option<EndReport>, String> {
-        let PrepareOrder { request, files, origin_ns, wall_start_ms, phase_ms, grace_ms, .. } = order;
+        let PrepareOrder { request, files, origin_ns, wall_start_ms, phase_ms, grace_ms, joins, .. } = order;
+        let observation = order.observe;
         let clock = Clock::with_origin(origin_ns, wall_start_ms)
             .ok_or("the run started before this machine was started")?;
         let plan_dir = self.dir.join("plan");
@@ -91,10 +94,14 @@ impl RunThread {
         let prepared = launch.prepare().map_err(|error| chain(&error))?;
         self.check_hosts(&prepared)?;
         let waits_for_tear_down = waits && prepared.has_groups(Phase::TearDown);
-        let gate = Gate::new(prepared.jmeter_properties().clone(), waits_for_tear_down, self.reports.clone());
+        let gate =
+            Gate::new(prepared.jmeter_properties().clone(), waits_for_tear_down, joins, self.reports.clone());
         prepared.hold_phases(std::sync::Arc::new(gate.clone()));
-        let users = prepared.user_counts();
-        let _ = self.events.send(ThreadEvent::Prepared(PreparedRun { clock, control, gate, users }));
+        let (users, join) = (prepared.user_counts(), prepared.joining());
+        if let Some(observe) = &self.settings.observe {
+            observe.start(&prepared, observation)?;
+        }
+        let _ = self.events.send(ThreadEvent::Prepared(PreparedRun { clock, control, gate, users, join }));
         if self.begin.recv().is_err() {
             return Ok(None);
         }
@@ -132,6 +139,7 @@ fn end_report(run: FinishedRun) -> EndReport {
     let mut report = EndReport {
         failure: run.failure,
         is_incomplete: run.is_incomplete,
+        dir: run.dir.path().display().to_string(),
         notes: run.manifest.notes.clone(),
         files: record_files(&run.dir, run.manifest.parts.iter().map(|part| part.file.as_str())),
         ..EndReport::default()

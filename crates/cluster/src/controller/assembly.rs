@@ -4,25 +4,32 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::{Client, Subscriber};
+use async_nats::Subscriber;
 use busyhour_arrivals::LoadShare;
-use busyhour_launch::{Prepared, RunRequest};
+use busyhour_launch::Prepared;
 use busyhour_program::clock::{Clock, monotonic_ns};
-use busyhour_record::RunDir;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
-use nkeys::KeyPair;
 
+use super::attachment::StoredRun;
+use super::claims::{claim, suitable, too_few};
+use super::collect::fetched_end;
+use super::incoming::{acknowledge, agent_of};
 use super::member::Member;
-use super::orders::{Orders, after};
 use super::plan_files::{PlanFiles, remove_parts, serve};
-use super::settings::ControllerSettings;
+use super::preparation::{Preparation, Seat};
+use super::replacement::Recruiting;
+use super::settings::{ControllerSettings, OnAgentLoss};
 use crate::connection::{Role, Say, connect};
 use crate::error::ClusterError;
 use crate::list::call;
-use crate::messages::{AgentAnswer, AgentInfo, AgentRequest, Order, PROTOCOL, PrepareOrder, Report};
+use crate::messages::{AgentInfo, Order, Report};
+use crate::orders::{Orders, after, signing_key};
 use crate::subjects;
 use crate::wire::decode;
+
+/// Time for an agent to answer another controller.
+const ATTACH: Duration = Duration::from_secs(6);
 
 /// Interval at which agents are called while too few are free.
 const CALL_AGAIN: Duration = Duration::from_millis(500);
@@ -40,6 +47,8 @@ pub(super) struct Assembled {
     pub(super) reports: Subscriber,
     /// The task that sends the files of the plan.
     pub(super) serving: tokio::task::JoinHandle<()>,
+    /// What further agents need; `None` if the shares of lost agents are not given to others.
+    pub(super) recruiting: Option<Recruiting>,
 }
 
 /// Finds, claims and prepares agents.
@@ -50,7 +59,7 @@ pub(super) async fn assemble(
 ) -> Result<Assembled, ClusterError> {
     let run = run_name(prepared);
     let client = connect(&settings.invitation, Role::Controller, &run, Arc::clone(say)).await?;
-    let key = controller_key(settings)?;
+    let key = signing_key(&settings.invitation)?;
     let subscribed = |subject| client.subscribe(subject);
     let failed = |error: async_nats::SubscribeError| ClusterError::message("subscribe", error);
     let mut reports = subscribed(subjects::up_all(&run)).await.map_err(failed)?;
@@ -65,31 +74,82 @@ pub(super) async fn assemble(
             return Err(error);
         }
     };
+    let preparation = match Preparation::of(prepared, settings) {
+        Ok(preparation) => preparation,
+        Err(error) => {
+            release(&orders, &members).await;
+            return Err(error);
+        }
+    };
     files.tell(say);
     let serving = tokio::spawn(serve(client, requests, Arc::clone(&files)));
-    let readied = ready(&orders, &mut members, &mut reports, prepared, settings, &files).await;
-    remove_parts(prepared.dir().path());
+    let readied = ready(&orders, &mut members, &mut reports, prepared, &preparation, &files).await;
+    let recruiting =
+        (settings.on_loss == OnAgentLoss::Redistribute).then(|| Recruiting { preparation, files });
+    if readied.is_err() || recruiting.is_none() {
+        remove_parts(prepared.dir().path());
+    }
     if let Err(error) = readied {
         serving.abort();
         release(&orders, &members).await;
         return Err(error);
     }
-    Ok(Assembled { orders, members, reports, serving })
+    Ok(Assembled { orders, members, reports, serving, recruiting })
+}
+
+/// Finds the agents of a run whose controller has ended. They repeat their reports, apart from the seconds that the other
+/// controller has acknowledged.
+pub(super) async fn attach(
+    prepared: &Prepared,
+    stored: &StoredRun,
+    settings: &ControllerSettings,
+    say: &Say,
+) -> Result<Assembled, ClusterError> {
+    let run = stored.state.run.clone();
+    let client = connect(&settings.invitation, Role::Controller, &run, Arc::clone(say)).await?;
+    let failed = |error: async_nats::SubscribeError| ClusterError::message("subscribe", error);
+    let reports = client.subscribe(subjects::up_all(&run)).await.map_err(failed)?;
+    client.flush().await.map_err(|error| ClusterError::message("subscribe", error))?;
+    let orders = Arc::new(Orders { client, key: signing_key(&settings.invitation)?, run });
+    let mut members = stored.members();
+    let now = prepared.clock().now().0;
+    let asked = members.iter_mut().map(|member| {
+        let orders = Arc::clone(&orders);
+        async move {
+            member.last_message_ns = now;
+            // Agents that were released before the other controller ended have no part in the run any more.
+            member.end = fetched_end(prepared.dir().path(), member);
+            if member.end.is_some() {
+                return;
+            }
+            match orders.give(&member.info.id, &Order::Repeat, ATTACH).await {
+                Ok(_) => {
+                    let _ = member.update_clock(&orders, prepared.clock()).await;
+                }
+                Err(error) => {
+                    member.failure = Some(format!("it does not work for the run any more: {error}"))
+                }
+            }
+        }
+    });
+    join_all(asked).await;
+    let working = members.iter().filter(|member| member.failure.is_none()).count();
+    if working == 0 {
+        return Err(ClusterError::Agents(format!(
+            "none of the {} agents works for this run any more; they keep their records, see `cluster list`",
+            members.len()
+        )));
+    }
+    say(&format!("{working} of {} agents still work for the run", members.len()));
+    let serving = tokio::spawn(async {});
+    // The request for further agents is not stored, because it contains secrets.
+    Ok(Assembled { orders, members, reports, serving, recruiting: None })
 }
 
 /// The identifier of the run: the name of its directory, with a random part.
 fn run_name(prepared: &Prepared) -> String {
     let name = prepared.dir().path().file_name().map(|name| name.to_string_lossy().into_owned());
     format!("{}-{}", subjects::token(&name.unwrap_or_default()), subjects::random_token())
-}
-
-/// The key that signs orders: that of the invitation, or a new one without authentication.
-fn controller_key(settings: &ControllerSettings) -> Result<KeyPair, ClusterError> {
-    match &settings.invitation.seed {
-        Some(seed) => KeyPair::from_seed(seed)
-            .map_err(|error| ClusterError::Invitation(format!("the key of the invitation: {error}"))),
-        None => Ok(KeyPair::new_user()),
-    }
 }
 
 /// Releases all agents of a run that does not start.
@@ -112,7 +172,7 @@ async fn claim_agents(
     let mut claimed: Vec<AgentInfo> = Vec::new();
     loop {
         if prepared.control().is_requested() {
-            release(orders, &members_of(claimed, 1)?).await;
+            release(orders, &members_of(claimed, false)?).await;
             return Err(ClusterError::Stopped);
         }
         let found = call(&orders.client).await?;
@@ -131,7 +191,7 @@ async fn claim_agents(
         }
         if monotonic_ns() >= deadline_ns {
             let reason = too_few(&found, &claimed, wanted, settings);
-            release(orders, &members_of(claimed, 1)?).await;
+            release(orders, &members_of(claimed, false)?).await;
             return Err(ClusterError::Agents(reason));
         }
         if !std::mem::replace(&mut is_told, true) {
@@ -140,66 +200,18 @@ async fn claim_agents(
         tokio::time::sleep(CALL_AGAIN).await;
     }
     claimed.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
-    let parts = claimed.len() as u64;
-    members_of(claimed, parts)
+    members_of(claimed, settings.weighs_cores)
 }
 
-/// The agents with equal shares of the load.
-fn members_of(claimed: Vec<AgentInfo>, parts: u64) -> Result<Vec<Member>, ClusterError> {
-    let member = |(part, info): (u64, AgentInfo)| -> Result<Member, ClusterError> {
-        Ok(Member::new(info, LoadShare::part(part.min(parts.max(1) - 1), parts.max(1))?))
-    };
-    (0..).zip(claimed).map(member).collect()
-}
-
-/// The free agents with the right labels.
-fn suitable(found: &[AgentInfo], settings: &ControllerSettings) -> Vec<AgentInfo> {
-    let has_labels = |agent: &&AgentInfo| {
-        settings.labels.iter().all(|(name, value)| agent.labels.get(name) == Some(value))
-    };
-    found.iter().filter(|agent| agent.run.is_none()).filter(has_labels).cloned().collect()
-}
-
-/// Claims an agent. Returns false if it was claimed by another controller in the meantime.
-async fn claim(orders: &Orders, agent: &AgentInfo) -> Result<bool, ClusterError> {
-    let request = AgentRequest::Claim {
-        run: orders.run.clone(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        protocol: PROTOCOL,
-    };
-    match orders.ask(&agent.id, &request).await? {
-        AgentAnswer::Claimed => Ok(true),
-        AgentAnswer::Busy { .. } => Ok(false),
-        AgentAnswer::Refused { reason } => Err(ClusterError::Refused { agent: agent.name.clone(), reason }),
-        AgentAnswer::Clock(_) => Err(ClusterError::message("the claim of an agent", "an unexpected answer")),
+/// The agents with their shares of the load: equal ones, or in proportion to their cores.
+fn members_of(claimed: Vec<AgentInfo>, weighs_cores: bool) -> Result<Vec<Member>, ClusterError> {
+    if claimed.is_empty() {
+        return Ok(Vec::new());
     }
-}
-
-/// Why there are too few agents.
-fn too_few(
-    found: &[AgentInfo],
-    claimed: &[AgentInfo],
-    wanted: usize,
-    settings: &ControllerSettings,
-) -> String {
-    let mut text = format!("only {} of {wanted} agents are available", claimed.len());
-    let busy: Vec<String> = found
-        .iter()
-        .filter_map(|agent| Some(format!("{} works for {}", agent.name, agent.run.as_ref()?)))
-        .filter(|text| !text.is_empty())
-        .take(5)
-        .collect();
-    if found.is_empty() {
-        text += "; no agent answered";
-    } else if !busy.is_empty() {
-        text += &format!("; {}", busy.join(", "));
-    }
-    if !settings.labels.is_empty() {
-        let labels: Vec<String> =
-            settings.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        text += &format!("; required labels: {}", labels.join(", "));
-    }
-    text
+    let weight = |agent: &AgentInfo| if weighs_cores { u64::from(agent.cores.max(1)) } else { 1 };
+    let weights: Vec<u64> = claimed.iter().map(weight).collect();
+    let shares = LoadShare::WHOLE.divide(&weights)?;
+    Ok(claimed.into_iter().zip(shares).map(|(info, share)| Member::new(info, share)).collect())
 }
 
 /// Prepares the run on all agents and waits until they are ready.
@@ -208,31 +220,26 @@ async fn ready(
     members: &mut [Member],
     reports: &mut Subscriber,
     prepared: &Prepared,
-    settings: &ControllerSettings,
+    preparation: &Preparation,
     files: &PlanFiles,
 ) -> Result<(), ClusterError> {
     let clock = prepared.clock();
-    let plan = std::fs::read(RunDir::open(prepared.dir().path()).plan_path())
-        .map_err(ClusterError::file(prepared.dir().plan_path()))?;
-    let plan_text = String::from_utf8(plan)
-        .map_err(|_| ClusterError::Agents("the plan is not in UTF-8; convert it first".into()))?;
     let count = members.len() as u64;
     let set_up = (0..).zip(members.iter_mut()).map(|(number, member): (u64, &mut Member)| {
-        let (files, plan_text) = (files.facts(number as usize), plan_text.clone());
+        let files = files.facts(number as usize);
+        member.seat = number as usize;
         async move {
             let (offset, longest) = orders.read_clock(&member.info.id, clock).await?;
             member.origin_ns = offset.offset_ns;
             member.round_trip_ns = longest;
             member.clock.add(crate::clock_table::ClockOffset { offset_ns: 0, ..offset });
-            let order = PrepareOrder {
-                request: agent_request(prepared, plan_text, member.share.clone()),
+            let order = preparation.order(Seat {
+                share: member.share.clone(),
                 files,
                 origin_ns: member.origin_ns,
-                wall_start_ms: clock.wall_start_ms(),
-                grace_ms: u64::try_from(prepared.control().grace().as_millis()).unwrap_or(u64::MAX),
-                lease_s: settings.lease.as_secs().max(1),
                 phase_ms: number * PHASES_MS / count.max(1),
-            };
+                joins: false,
+            });
             orders.give(&member.info.id, &Order::Prepare(Box::new(order)), Duration::from_secs(10)).await
         }
     });
@@ -287,43 +294,4 @@ async fn wait_until_ready(
     let now = clock.now().0;
     members.iter_mut().for_each(|member| member.last_message_ns = now);
     Ok(())
-}
-
-/// The identifier of the agent that sent a report.
-pub(super) fn agent_of(subject: &str) -> Option<&str> {
-    subject.rsplit('.').next()
-}
-
-/// Acknowledges a report.
-pub(super) async fn acknowledge(client: &Client, message: &async_nats::Message) {
-    if let Some(inbox) = &message.reply {
-        let _ = client.publish(inbox.clone(), Vec::new().into()).await;
-    }
-}
-
-/// The request of an agent: the run with one share, without everything that the controller does itself.
-fn agent_request(prepared: &Prepared, plan_text: String, share: LoadShare) -> RunRequest {
-    let request = prepared.request();
-    RunRequest {
-        plan: request.plan.file_name().map_or_else(|| "plan.jmx".into(), Into::into),
-        plan_text: Some(plan_text),
-        url_plan: request.url_plan.clone(),
-        hashed_with_plan: request.hashed_with_plan.clone(),
-        known_warnings: request.known_warnings.clone(),
-        properties: prepared.resolved_properties(),
-        seed: Some(prepared.info().seed),
-        share,
-        allow_unsupported: request.allow_unsupported,
-        verify_tls: request.verify_tls,
-        proxy: request.proxy.clone(),
-        request_deadline: request.request_deadline,
-        open: request.open.clone(),
-        spin: request.spin,
-        command_line: request.command_line.clone(),
-        keep_secrets: request.keep_secrets,
-        has_secret_url: request.has_secret_url,
-        backs_off: request.backs_off,
-        length: request.length,
-        ..RunRequest::default()
-    }
 }

@@ -1,7 +1,7 @@
 //! Fetches the records of agents after a run.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use futures_util::future::join_all;
 
 use super::follow::Followed;
 use super::member::Member;
-use super::orders::Orders;
 use crate::connection::Say;
-use crate::messages::{FileFact, Order};
+use crate::messages::{EndReport, FileFact, Order};
+use crate::orders::Orders;
 use crate::parts::{create_private_dir, hash, is_inside};
 
 /// Number of agents from which records are fetched at the same time.
@@ -42,22 +42,29 @@ pub(super) async fn collect(
     mut followed: Followed,
     dir: &Path,
     clock: &Clock,
+    leaves_records: bool,
     say: &Say,
 ) -> Collected {
     let last_clocks = followed.members.iter_mut().filter(|member| !member.is_lost());
-    join_all(last_clocks.map(|member| orders.update_clock(member, clock))).await;
-    let bytes: u64 = followed
-        .members
-        .iter()
-        .filter_map(|m| m.end.as_ref())
-        .flat_map(|end| &end.files)
-        .map(|f| f.bytes)
-        .sum();
-    say(&format!("fetching the records of the agents: {:.1} MB", bytes as f64 / 1e6));
-    let fetches = followed.members.iter().map(|member| fetch_record(orders, member, dir));
-    let problems: Vec<Option<String>> = futures_util::stream::iter(fetches).buffered(AT_ONCE).collect().await;
+    join_all(last_clocks.map(|member| member.update_clock(orders, clock))).await;
+    let problems: Vec<Option<String>> = if leaves_records {
+        let left = |member: &Member| match &member.end {
+            Some(end) => {
+                say(&format!("the record of the agent {} stays there: {}", member.info.name, end.dir));
+                store_end(dir, member).err()
+            }
+            None => Some(missing(member)),
+        };
+        followed.members.iter().map(left).collect()
+    } else {
+        let ends = followed.members.iter().filter_map(|member| member.end.as_ref());
+        let bytes: u64 = ends.flat_map(|end| &end.files).map(|file| file.bytes).sum();
+        say(&format!("fetching the records of the agents: {:.1} MB", bytes as f64 / 1e6));
+        let fetches = followed.members.iter().map(|member| fetch_record(orders, member, dir));
+        futures_util::stream::iter(fetches).buffered(AT_ONCE).collect().await
+    };
     let releases = followed.members.iter().zip(&problems).map(|(member, problem)| {
-        let order = Order::Release { is_complete: problem.is_none() };
+        let order = Order::Release { is_complete: problem.is_none() && !leaves_records };
         async move {
             let _ = orders.give(&member.info.id, &order, Duration::from_secs(1)).await;
         }
@@ -66,23 +73,27 @@ pub(super) async fn collect(
     for (at, (member, problem)) in followed.members.iter().zip(&problems).enumerate() {
         match problem {
             Some(problem) => say(&format!("warning: {}: {problem}", member.info.name)),
+            None if leaves_records => {}
             None => followed.seconds.remove(at),
         }
     }
     Collected { followed, problems }
 }
 
+/// Why an agent has no complete record.
+fn missing(member: &Member) -> String {
+    match (&member.failure, member.losses.last()) {
+        (Some(failure), _) => failure.clone(),
+        (None, Some(loss)) => {
+            format!("the agent is lost since {:.1} s, and its record with it", loss.from_ns as f64 / 1e9)
+        }
+        (None, None) => "the agent did not end its run in time".to_owned(),
+    }
+}
+
 /// Fetches the record of one agent. Returns the reason if it is missing or incomplete.
 async fn fetch_record(orders: &Orders, member: &Member, dir: &Path) -> Option<String> {
-    let Some(end) = &member.end else {
-        return Some(match (&member.failure, member.losses.last()) {
-            (Some(failure), _) => failure.clone(),
-            (None, Some(loss)) => {
-                format!("the agent is lost since {:.1} s, and its record with it", loss.from_ns as f64 / 1e9)
-            }
-            (None, None) => "the agent did not end its run in time".to_owned(),
-        });
-    };
+    let Some(end) = &member.end else { return Some(missing(member)) };
     let target = dir.join(AGENTS_DIR).join(member.directory());
     if let Err(error) = create_private_dir(&target) {
         return Some(format!("cannot use {}: {error}", target.display()));
@@ -92,7 +103,37 @@ async fn fetch_record(orders: &Orders, member: &Member, dir: &Path) -> Option<St
             return Some(format!("cannot fetch {} of its record: {problem}", file.path));
         }
     }
+    if let Err(error) = store_end(dir, member) {
+        return Some(format!("cannot store its end: {error}"));
+    }
     end.is_incomplete.then(|| "some of its results could not be written there".to_owned())
+}
+
+/// The file with the end of an agent's run whose record was fetched.
+fn end_path(dir: &Path, member: &Member) -> PathBuf {
+    dir.join(AGENTS_DIR).join(format!("{}.end.json", member.directory()))
+}
+
+/// The end of an agent's run, if its record was fetched by a controller that has ended.
+pub(super) fn fetched_end(dir: &Path, member: &Member) -> Option<EndReport> {
+    serde_json::from_slice(&std::fs::read(end_path(dir, member)).ok()?).ok()
+}
+
+/// Stores the end of an agent's run for another controller, because the agent may be released already.
+fn store_end(dir: &Path, member: &Member) -> Result<(), String> {
+    let Some(end) = &member.end else { return Ok(()) };
+    let json = serde_json::to_vec(end).map_err(|error| error.to_string())?;
+    create_private_dir(&dir.join(AGENTS_DIR)).map_err(|error| error.to_string())?;
+    RunDir::write_whole(&end_path(dir, member), &json).map_err(|error| error.to_string())
+}
+
+/// Removes the files that only another controller would need.
+pub(super) fn remove_ends(dir: &Path) {
+    for entry in std::fs::read_dir(dir.join(AGENTS_DIR)).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().ends_with(".end.json") {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Fetches a file part by part. After a failure, it goes on where it stopped.
@@ -102,6 +143,11 @@ async fn fetch_file(orders: &Orders, agent: &str, file: &FileFact, target: &Path
     }
     let path = target.join(&file.path);
     let io = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    let is_fetched =
+        |path: &Path| hash(path).is_ok_and(|(bytes, sha256)| bytes == file.bytes && sha256 == file.sha256);
+    if is_fetched(&path) {
+        return Ok(());
+    }
     let mut out = std::fs::File::create(&path).map_err(io)?;
     let (mut from, mut failures) = (0, 0);
     while from < file.bytes {
@@ -121,10 +167,9 @@ async fn fetch_file(orders: &Orders, agent: &str, file: &FileFact, target: &Path
         }
     }
     drop(out);
-    match hash(&path) {
-        Ok((bytes, sha256)) if bytes == file.bytes && sha256 == file.sha256 => Ok(()),
-        Ok(_) => Err("it arrived damaged".to_owned()),
-        Err(error) => Err(error.to_string()),
+    match is_fetched(&path) {
+        true => Ok(()),
+        false => Err("it arrived damaged".to_owned()),
     }
 }
 

@@ -37,10 +37,10 @@ struct ClusterFile<'f> {
 
 impl Collected {
     /// Passes all records to the recorder of the run and determines the outcome.
-    pub(super) fn finish(self, mut run: RemoteRun, dir: &Path, say: &Say) -> Generated {
+    pub(super) fn finish(self, mut run: RemoteRun, dir: &Path, leaves_records: bool, say: &Say) -> Generated {
         let Collected { followed, problems } = self;
         let writers = std::mem::take(&mut run.writers);
-        let outcomes = replay_records(&followed, &problems, writers, &run, dir);
+        let outcomes = replay_records(&followed, &problems, writers, &run, dir, leaves_records);
         let file = ClusterFile {
             version: CLUSTER_VERSION,
             started_ns: followed.started_ns,
@@ -62,6 +62,7 @@ fn replay_records(
     writers: Vec<BatchWriter>,
     run: &RemoteRun,
     dir: &Path,
+    leaves_records: bool,
 ) -> Vec<AgentOutcome> {
     let mut outcomes: Vec<AgentOutcome> = followed.members.iter().map(Member::outcome).collect();
     let mut replays = Vec::new();
@@ -69,14 +70,16 @@ fn replay_records(
     for (at, member) in followed.members.iter().enumerate() {
         let outcome = &mut outcomes[at];
         outcome.problem = problems[at].clone().unwrap_or_default();
+        outcome.replaces = member.replaces.map(|lost| followed.members[lost].info.name.clone());
         let record = record_dir(dir, member);
+        outcome.left_at = member.end.as_ref().filter(|_| leaves_records).map(|end| end.dir.clone());
         let source = match Source::record(&record.samples_path()) {
             Ok(source) => {
                 outcome.record = Some(format!("{AGENTS_DIR}/{}", member.directory()));
                 source
             }
             Err(error) => {
-                if outcome.problem.is_empty() {
+                if outcome.problem.is_empty() && outcome.left_at.is_none() {
                     outcome.problem = format!("its record cannot be read: {error}");
                 }
                 let mut seconds = VecDeque::new();
@@ -99,7 +102,7 @@ fn replay_records(
         if let (Some(problem), true) = (&replay.problem, outcome.problem.is_empty()) {
             outcome.problem.clone_from(problem);
         }
-        if outcome.record.is_none() && replay.samples > 0 {
+        if outcome.record.is_none() && outcome.left_at.is_none() && replay.samples > 0 {
             outcome.problem += &format!(
                 "; its {} samples come from the seconds that it sent: their times are exact to 0.1 %, their users and order \
                  are unknown",
@@ -138,14 +141,23 @@ fn generated(followed: &Followed, outcomes: &[AgentOutcome], run: &RemoteRun) ->
     for counts in ends().filter_map(|(_, end)| end.outcome.arrivals) {
         arrivals.get_or_insert_with(Default::default).add(&counts);
     }
-    let lost: Vec<String> =
-        members.iter().zip(outcomes).filter_map(|(member, outcome)| lost_load(member, outcome)).collect();
+    let end = report.end.0;
+    let lost: Vec<Option<String>> = members
+        .iter()
+        .zip(outcomes)
+        .enumerate()
+        .map(|(at, (member, outcome))| {
+            let joined = |other: &&Member| other.replaces == Some(at) && other.joined_ns > 0;
+            let replacement = members.iter().find(joined);
+            lost_load(member, outcome, followed.started_ns, (end, replacement))
+        })
+        .collect();
     let remote = RemoteFacts {
         generator: generator_facts(members),
         arrivals,
         users_without_load: sum(|outcome| outcome.users_without_load),
-        notes: notes(members, outcomes, followed),
-        lost_load: (!lost.is_empty()).then(|| lost.join("; ")),
+        notes: notes(members, &lost, followed),
+        lost_load: lost.into_iter().flatten().reduce(|all, one| format!("{all}; {one}")),
     };
     let failures =
         ends().filter_map(|(member, end)| Some(format!("{}: {}", member.info.name, end.failure.as_ref()?)));
@@ -164,16 +176,25 @@ fn schedule_start(followed: &Followed, groups: &[u32]) -> Option<Nanos> {
 }
 
 /// The part of the load of an agent that is missing; `None` if nothing is missing.
-fn lost_load(member: &Member, outcome: &AgentOutcome) -> Option<String> {
+fn lost_load(
+    member: &Member,
+    outcome: &AgentOutcome,
+    started_ns: u64,
+    (end_ns, replacement): (u64, Option<&Member>),
+) -> Option<String> {
     let (name, share) = (&member.info.name, &member.share);
     if member.end.is_some() {
         // An agent that was lost and returned has generated its load, and its record shows the stalls of its machine.
         return None;
     }
-    let since = member.losses.last().map_or(0, |loss| loss.from_ns) as f64 / 1e9;
-    let rate = member.rate;
+    let end_ns = replacement.map_or(end_ns, |other| other.joined_ns);
+    let since_ns = member.losses.last().map_or(started_ns, |loss| loss.from_ns);
+    let (since, until) = (since_ns as f64 / 1e9, end_ns.max(since_ns) as f64 / 1e9);
+    let rate = member.rate();
     Some(format!(
-        "the share {share} of the agent {name} is missing from {since:.1} s on, about {rate:.0} requests/s ({})",
+        "the share {share} of the agent {name} is missing from {since:.1} to {until:.1} s, about {:.0} requests at {rate:.0}/s \
+         ({})",
+        rate * (until - since),
         outcome.problem
     ))
 }
@@ -218,10 +239,10 @@ fn generator_facts(members: &[Member]) -> GeneratorFacts {
 }
 
 /// Notes for the manifest: losses, clocks, and the notes of the agents.
-fn notes(members: &[Member], outcomes: &[AgentOutcome], followed: &Followed) -> Vec<PlanNote> {
+fn notes(members: &[Member], lost: &[Option<String>], followed: &Followed) -> Vec<PlanNote> {
     let mut notes = Vec::new();
-    for (member, outcome) in members.iter().zip(outcomes) {
-        if let Some(lost) = lost_load(member, outcome) {
+    for (member, lost) in members.iter().zip(lost) {
+        if let Some(lost) = lost.clone() {
             notes.push(PlanNote { code: "agent-lost".into(), message: lost, hint: None });
         }
         for loss in &member.losses {

@@ -1,11 +1,12 @@
 //! Follows a run from its start to its end: orders, reports, losses.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_nats::{Message, Subscriber};
-use busyhour_launch::RemoteRun;
+use busyhour_launch::{Command, CommandHandler as _, CommandSource, RemoteRun};
 use busyhour_program::clock::Clock;
 use busyhour_program::run::Stop;
 use busyhour_sample::{RunEnd, Snapshot};
@@ -13,16 +14,18 @@ use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::assembly::{acknowledge, agent_of};
+use super::attachment::{Progress, StoredRun};
 use super::figures;
+use super::incoming::{acknowledge, agent_of};
 use super::member::Member;
-use super::orders::Orders;
+use super::replacement::{AFTER_LEASE_NS, JOIN_NS, Recruiting, Vacancy, recruit};
 use super::seconds_file::SecondsFiles;
 use super::settings::{ControllerSettings, Loss, OnAgentLoss};
 use crate::clock_table::ClockOffset;
 use crate::connection::Say;
 use crate::merge::SecondMerger;
 use crate::messages::{LoadOrder, Order, Report};
+use crate::orders::Orders;
 use crate::subjects;
 use crate::wire::decode;
 
@@ -41,6 +44,9 @@ const CLOCK_NS: u64 = 10_000_000_000;
 /// Least time in ns between the order to start and the start.
 const START_NS: u64 = 2_000_000_000;
 
+/// Least time in ns between a change of the load and the time at which it applies.
+const CHANGE_NS: u64 = 100_000_000;
+
 /// Time for an order during a run, including repetitions.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -57,6 +63,7 @@ pub(super) struct Follow<'f> {
     pub(super) clock: Clock,
     pub(super) has_tear_down: bool,
     pub(super) seconds: SecondsFiles,
+    pub(super) recruiting: Option<Recruiting>,
     pub(super) say: &'f Say,
 }
 
@@ -90,6 +97,12 @@ struct Course<'r> {
     forced_ns: Option<u64>,
     started_ns: u64,
     offsets: (UnboundedSender<(usize, ClockOffset)>, UnboundedReceiver<(usize, ClockOffset)>),
+    /// For each agent, whether another one takes over its share.
+    replaced: BTreeSet<usize>,
+    recruits: (UnboundedSender<Member>, UnboundedReceiver<Member>),
+    recruiters: Vec<tokio::task::JoinHandle<()>>,
+    /// What another controller needs if this one ends.
+    stored: &'r mut StoredRun,
 }
 
 impl Follow<'_> {
@@ -103,6 +116,7 @@ impl Follow<'_> {
         members: Vec<Member>,
         reports: &mut Subscriber,
         run: &RemoteRun,
+        stored: &mut StoredRun,
     ) -> Followed {
         let mut course = Course {
             run,
@@ -118,12 +132,21 @@ impl Follow<'_> {
             clock_ns: self.now(),
             rest_lost_ns: None,
             forced_ns: None,
-            started_ns: 0,
+            started_ns: stored.state.started_ns,
             offsets: unbounded_channel(),
+            replaced: BTreeSet::new(),
+            recruits: unbounded_channel(),
+            recruiters: Vec::new(),
+            stored,
         };
-        self.begin(&mut course).await;
+        // A run that was taken over may have started already.
+        let mut is_started = course.started_ns > 0;
+        if is_started {
+            self.resume(&mut course);
+        } else {
+            self.begin(&mut course).await;
+        }
         let mut tick = tokio::time::interval(TICK);
-        let mut is_started = false;
         loop {
             tokio::select! {
                 message = reports.next() => match message {
@@ -143,6 +166,7 @@ impl Follow<'_> {
                 }
             }
         }
+        course.recruiters.iter().for_each(tokio::task::JoinHandle::abort);
         let rest = course.merger.close_all();
         course.pass_on(rest);
         if course.merger.is_inexact()
@@ -166,6 +190,42 @@ impl Follow<'_> {
         join_all(given).await.into_iter().flatten().collect()
     }
 
+    /// Continues a run that has started: reads the seconds that the former controller stored, and restores changes of the load.
+    fn resume(&self, course: &mut Course<'_>) {
+        let now = self.now();
+        for at in 0..course.members.len() {
+            let (member, merger) = (&mut course.members[at], &mut course.merger);
+            let resumed = course.seconds.resume(at, |snapshot| {
+                member.count_second(snapshot.second, snapshot.total().samples);
+                merger.add(at, snapshot, now);
+            });
+            if let Err(error) = resumed {
+                (self.say)(&format!("warning: the stored seconds of an agent cannot be read: {error}"));
+            }
+            if course.members[at].is_over() {
+                course.merger.end(at);
+            }
+        }
+        let state = &course.stored.state;
+        (course.is_paused, course.factor) = (state.is_paused, state.factor);
+        let control = &course.run.control;
+        if course.is_paused {
+            let _ = control.execute(Command::Pause, CommandSource::Program);
+        }
+        if course.factor.to_bits() != 1.0_f64.to_bits() {
+            let _ = control.execute(Command::Rate { factor: course.factor }, CommandSource::Program);
+        }
+    }
+
+    /// Stores what another controller needs if this one ends.
+    fn store(&self, course: &mut Course<'_>) {
+        let Course { stored, members, started_ns, is_paused, factor, .. } = course;
+        let progress = Progress { started_ns: *started_ns, is_paused: *is_paused, factor: *factor };
+        if let Err(error) = stored.update(members, progress) {
+            (self.say)(&format!("warning: {error}: the run cannot be taken over if this process ends"));
+        }
+    }
+
     /// Starts the threads of the run on all agents, and setUp groups.
     async fn begin(&self, course: &mut Course<'_>) {
         for (at, cause) in self.give_all(&course.members, |_| Order::Begin).await {
@@ -176,7 +236,7 @@ impl Follow<'_> {
     /// Orders the common start of the main groups.
     async fn start(&self, course: &mut Course<'_>) {
         for member in course.members.iter_mut().filter(|member| !member.is_over() && !member.is_lost()) {
-            let _ = self.orders.update_clock(member, &self.clock).await;
+            let _ = member.update_clock(self.orders, &self.clock).await;
         }
         let worst = course.members.iter().map(|member| member.round_trip_ns).max().unwrap_or(0);
         let at = self.now() + START_NS.max(10 * worst);
@@ -185,8 +245,10 @@ impl Follow<'_> {
         let properties = first.map(|member| member.properties.clone()).unwrap_or_default();
         let at_signed = i64::try_from(at).unwrap_or(i64::MAX);
         course.members.iter_mut().for_each(|m| m.start_offset_ns = m.clock.correction_ns(at_signed));
+        self.store(course);
         let order = |member: &Member| Order::Start {
             at_ns: at.saturating_add_signed(member.start_offset_ns),
+            join_ns: None,
             properties: properties.clone(),
         };
         for (member, cause) in self.give_all(&course.members, order).await {
@@ -250,7 +312,11 @@ impl Follow<'_> {
         let member = &mut course.members[at];
         match report {
             Report::Alive { users } => member.users = users,
-            Report::Ready => {}
+            Report::Ready => {
+                if member.replaces.is_some() && member.joined_ns == 0 {
+                    self.let_join(course, at);
+                }
+            }
             Report::Failed { reason } => self.fail(course, at, &reason),
             Report::SetUpDone { properties } => {
                 member.is_set_up = true;
@@ -258,7 +324,7 @@ impl Follow<'_> {
             }
             Report::MainDone => member.is_main_done = true,
             Report::Second { snapshot } => {
-                member.rate = snapshot.total().samples as f64;
+                member.count_second(snapshot.second, snapshot.total().samples);
                 if !course.merger.add(at, *snapshot, now) {
                     (self.say)(&format!("warning: {}: a second of the future was ignored", member.info.name));
                 } else if let Err(error) = course.seconds.add(at, payload) {
@@ -298,6 +364,7 @@ impl Follow<'_> {
             let _ = self.orders.client.publish(subjects::down_all(&self.orders.run), Vec::new().into()).await;
         }
         self.find_losses(course, now);
+        self.replace_lost(course, now);
         self.read_clocks(course, now);
         let closed = course.merger.close(now);
         course.pass_on(closed);
@@ -320,6 +387,7 @@ impl Follow<'_> {
             self.change_all(course, LoadOrder::Abandon);
         }
         let (is_paused, factor) = (shared.control.is_paused(), shared.control.rate_factor());
+        let (was_paused, old_factor) = (course.is_paused, course.factor);
         if is_paused != course.is_paused {
             course.is_paused = is_paused;
             self.change_all(course, if is_paused { LoadOrder::Pause } else { LoadOrder::Resume });
@@ -328,12 +396,21 @@ impl Follow<'_> {
             course.factor = factor;
             self.change_all(course, LoadOrder::Rate { factor });
         }
+        if is_paused != was_paused || factor.to_bits() != old_factor.to_bits() {
+            self.store(course);
+        }
     }
 
-    /// Gives a load order to all agents, without waiting for their answers.
+    /// Gives a load order to all agents, without waiting for their answers. Stop requests apply immediately, others to all agents
+    /// at the same time.
     fn change_all(&self, course: &Course<'_>, change: LoadOrder) {
+        let worst = course.members.iter().map(|member| member.round_trip_ns).max().unwrap_or(0);
+        let at = self.now() + CHANGE_NS.max(3 * worst);
         for member in course.members.iter().filter(|member| !member.is_over()) {
-            self.give_later(member, Order::Change { change });
+            let there =
+                at.saturating_add_signed(member.clock.correction_ns(i64::try_from(at).unwrap_or(i64::MAX)));
+            let at_ns = (!change.is_urgent()).then_some(there);
+            self.give_later(member, Order::Change { change, at_ns });
         }
     }
 
@@ -360,10 +437,75 @@ impl Follow<'_> {
                 member.info.name,
                 member.last_message_ns as f64 / 1e9,
                 member.share,
-                member.rate
+                member.rate()
             ));
             self.on_loss(course, at);
         }
+    }
+
+    /// Looks for agents that take over the shares of lost ones, once these have certainly stopped.
+    fn replace_lost(&self, course: &mut Course<'_>, now: u64) {
+        while let Ok(mut member) = course.recruits.1.try_recv() {
+            member.last_message_ns = now;
+            course.merger.add_agent();
+            course.seconds.add_agent(&member.directory());
+            course.members.push(member);
+        }
+        let Some(recruiting) = &self.recruiting else { return };
+        if course.started_ns == 0 || course.stop != Stop::No {
+            return;
+        }
+        let lease_ns = u64::try_from(self.settings.lease.as_nanos()).unwrap_or(u64::MAX);
+        // Every agent that joins needs a writer.
+        let first = course.members.iter().filter(|member| member.replaces.is_none()).count();
+        for lost in 0..course.members.len() {
+            let member = &course.members[lost];
+            let silent_ns = now.saturating_sub(member.last_message_ns);
+            let is_vacant = !member.is_over() && member.is_lost() && silent_ns >= lease_ns + AFTER_LEASE_NS;
+            if !is_vacant || course.replaced.len() >= first || !course.replaced.insert(lost) {
+                continue;
+            }
+            // An agent that still receives orders, although its reports are lost, must stop, too.
+            self.give_later(member, Order::Change { change: LoadOrder::StopNow, at_ns: None });
+            (self.say)(&format!(
+                "looking for an agent that takes over the share {} of {}",
+                member.share, member.info.name
+            ));
+            let vacancy = Vacancy { lost, seat: member.seat, share: member.share.clone() };
+            let (orders, found) = (Arc::clone(self.orders), course.recruits.0.clone());
+            let task = recruit(orders, self.settings.clone(), recruiting.clone(), vacancy, found);
+            course.recruiters.push(tokio::spawn(task));
+        }
+    }
+
+    /// Lets an agent start its part of a run that has started.
+    fn let_join(&self, course: &mut Course<'_>, at: usize) {
+        let joined_ns = self.now() + JOIN_NS;
+        let start_ns = i64::try_from(course.started_ns).unwrap_or(i64::MAX);
+        let properties = course.members.iter().find(|member| member.share.is_first());
+        let properties = properties.map(|member| member.properties.clone()).unwrap_or_default();
+        let member = &mut course.members[at];
+        member.start_offset_ns = member.clock.correction_ns(start_ns);
+        member.joined_ns = joined_ns;
+        let there = |at_ns: u64| at_ns.saturating_add_signed(member.start_offset_ns);
+        let start =
+            Order::Start { at_ns: there(course.started_ns), join_ns: Some(there(joined_ns)), properties };
+        (self.say)(&format!(
+            "the agent {} takes over the share {} from {:.1} s on",
+            member.info.name,
+            member.share,
+            joined_ns as f64 / 1e9
+        ));
+        let (orders, id, name) = (Arc::clone(self.orders), member.info.id.clone(), member.info.name.clone());
+        let say = Arc::clone(self.say);
+        tokio::spawn(async move {
+            for order in [Order::Begin, start] {
+                if let Err(error) = orders.give(&id, &order, Duration::from_secs(1)).await {
+                    say(&format!("warning: the agent {name} did not follow an order: {error}"));
+                }
+            }
+        });
+        self.store(course);
     }
 
     /// Estimates the clocks at intervals, without waiting for the answers.
@@ -377,6 +519,7 @@ impl Follow<'_> {
             return;
         }
         course.clock_ns = now;
+        self.store(course);
         for (at, member) in course.members.iter().enumerate() {
             if member.is_over() || member.is_lost() {
                 continue;

@@ -81,7 +81,8 @@ fn share(sum: u64, number: u64, total: u64) -> u64 {
     sum / total + u64::from(number < sum % total)
 }
 
-/// The times in ascending order: those of successful and those of failed samples. Each has the least value of its band.
+/// The times in ascending order: those of successful and those of failed samples. The first and the last one are exact, the others
+/// have the least value of their band.
 fn ascending(times: &OutcomeTimes) -> [Vec<u64>; 2] {
     [&times.passed, &times.failed].map(expanded)
 }
@@ -91,6 +92,13 @@ fn expanded(counts: &TimeCounts) -> Vec<u64> {
     for (us, count) in counts.bands() {
         let ns = us.saturating_mul(1_000);
         times.extend(std::iter::repeat_n(ns, usize::try_from(*count).unwrap_or(usize::MAX)));
+    }
+    let exact = |ms: Option<f64>| ms.map(|ms| (ms * 1e6).round() as u64);
+    if let (Some(first), Some(least)) = (times.first_mut(), exact(counts.min_ms())) {
+        *first = least;
+    }
+    if let (Some(last), Some(largest)) = (times.last_mut(), exact(counts.max_ms())) {
+        *last = largest;
     }
     times
 }

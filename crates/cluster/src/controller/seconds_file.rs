@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use busyhour_sample::Snapshot;
 
@@ -16,7 +16,10 @@ const MESSAGE_BYTES_MAX: usize = 8 << 20;
 
 /// The files of all agents; clones refer to the same files.
 #[derive(Clone)]
-pub(super) struct SecondsFiles(Arc<Vec<Mutex<SecondsFile>>>);
+pub(super) struct SecondsFiles {
+    dir: PathBuf,
+    files: Arc<Mutex<Vec<SecondsFile>>>,
+}
 
 struct SecondsFile {
     path: PathBuf,
@@ -24,9 +27,18 @@ struct SecondsFile {
 }
 
 impl SecondsFiles {
-    /// Files at these paths. Each is created when its first second arrives.
-    pub(super) fn new(paths: impl Iterator<Item = PathBuf>) -> SecondsFiles {
-        SecondsFiles(Arc::new(paths.map(|path| Mutex::new(SecondsFile { path, file: None })).collect()))
+    /// Files in a directory. Each is created when its first second arrives.
+    pub(super) fn new(dir: &Path) -> SecondsFiles {
+        SecondsFiles { dir: dir.to_owned(), files: Arc::default() }
+    }
+
+    /// Adds the file of the next agent.
+    pub(super) fn add_agent(&self, name: &str) {
+        self.lock().push(SecondsFile { path: self.dir.join(format!("{name}.seconds")), file: None });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<SecondsFile>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Appends the message with a second of an agent.
@@ -34,47 +46,61 @@ impl SecondsFiles {
     /// # Errors
     /// The file cannot be written.
     pub(super) fn add(&self, agent: usize, message: &[u8]) -> io::Result<()> {
-        let Some(file) = self.0.get(agent) else { return Ok(()) };
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.lock();
+        let Some(file) = files.get_mut(agent) else { return Ok(()) };
         if file.file.is_none() {
             if let Some(parent) = file.path.parent() {
                 create_private_dir(parent)?;
             }
-            file.file = Some(File::create(&file.path)?);
+            file.file = Some(File::options().create(true).append(true).open(&file.path)?);
         }
         let Some(out) = &mut file.file else { return Ok(()) };
         let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
         out.write_all(&[&length.to_le_bytes(), message].concat())
     }
 
-    /// Reads the seconds of an agent. A truncated end is ignored.
+    /// Reads the seconds of an agent; returns the length of the complete ones in bytes. A truncated end is ignored.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(super) fn read(&self, agent: usize, mut see: impl FnMut(Snapshot)) -> io::Result<()> {
-        let Some(path) = self.path(agent) else { return Ok(()) };
+    pub(super) fn read(&self, agent: usize, mut see: impl FnMut(Snapshot)) -> io::Result<u64> {
+        let Some(path) = self.path(agent) else { return Ok(0) };
         let mut input = match File::open(&path) {
             Ok(file) => BufReader::new(file),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
             Err(error) => return Err(error),
         };
         let mut seen = std::collections::BTreeSet::new();
+        let mut complete = 0;
         loop {
             let mut length = [0; 4];
             if input.read_exact(&mut length).is_err() {
-                return Ok(());
+                return Ok(complete);
             }
             let length = u32::from_le_bytes(length) as usize;
             let mut message = vec![0; length.min(MESSAGE_BYTES_MAX)];
             if length > MESSAGE_BYTES_MAX || input.read_exact(&mut message).is_err() {
-                return Ok(());
+                return Ok(complete);
             }
+            complete += 4 + length as u64;
             // A second whose acknowledgement was lost is there twice.
             if let Ok(Report::Second { snapshot }) = decode(&message)
                 && seen.insert(snapshot.second)
             {
                 see(*snapshot);
             }
+        }
+    }
+
+    /// Reads the seconds that a controller which has ended stored, and removes a truncated end, so that more can be added.
+    ///
+    /// # Errors
+    /// A file cannot be read or truncated.
+    pub(super) fn resume(&self, agent: usize, see: impl FnMut(Snapshot)) -> io::Result<()> {
+        let bytes = self.read(agent, see)?;
+        match self.path(agent).filter(|path| path.exists()) {
+            Some(path) => File::options().write(true).open(path)?.set_len(bytes),
+            None => Ok(()),
         }
     }
 
@@ -86,7 +112,6 @@ impl SecondsFiles {
     }
 
     fn path(&self, agent: usize) -> Option<PathBuf> {
-        let file = self.0.get(agent)?.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(Path::to_owned(&file.path))
+        Some(self.lock().get(agent)?.path.clone())
     }
 }

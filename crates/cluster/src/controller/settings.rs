@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock_table::ClockTable;
 use crate::invitation::Invitation;
+use crate::messages::AgentObservation;
 
 /// The action when an agent is lost during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +15,8 @@ pub enum OnAgentLoss {
     /// The other agents go on with their shares; the share of the lost agent is missing.
     #[default]
     Continue,
+    /// The share goes to an agent that is free, as soon as the lost one has certainly stopped.
+    Redistribute,
     /// The run is stopped.
     Stop,
 }
@@ -43,10 +46,35 @@ pub struct ControllerSettings {
     pub wait: Duration,
     /// Which agents get the rows of CSV files.
     pub csv_rows: CsvRows,
+    /// Whether the records stay on the agents. The results are then computed from the seconds that the agents sent.
+    pub leaves_records: bool,
+    /// Whether agents with more cores have larger shares.
+    pub weighs_cores: bool,
+    /// What agents observe on their machines.
+    pub observe: AgentObservation,
     /// The action when an agent is lost.
     pub on_loss: OnAgentLoss,
     /// Time without a message from the controller after which agents stop the run.
     pub lease: Duration,
+}
+
+impl ControllerSettings {
+    /// The default settings for a hub: all agents that are free, and equal shares.
+    #[must_use]
+    pub fn new(invitation: Invitation) -> ControllerSettings {
+        ControllerSettings {
+            invitation,
+            agents: None,
+            labels: Vec::new(),
+            wait: Duration::from_secs(10),
+            csv_rows: CsvRows::UsedOnce,
+            leaves_records: false,
+            weighs_cores: false,
+            observe: AgentObservation::None,
+            on_loss: OnAgentLoss::Continue,
+            lease: Duration::from_secs(30),
+        }
+    }
 }
 
 /// The part of an agent in a run, for `cluster.json` in the run directory.
@@ -58,10 +86,16 @@ pub struct AgentOutcome {
     pub id: String,
     /// Its share of the load, in the notation of [`busyhour_arrivals::LoadShare`].
     pub share: String,
+    /// The name of the lost agent whose share it took over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
     /// Number of cores.
     pub cores: u32,
     /// The directory with its record, relative to the run directory; `None` if it was not fetched.
     pub record: Option<String>,
+    /// Where its record stays on the agent, if it was not to be fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_at: Option<String>,
     /// Number of samples in its record.
     pub samples: u64,
     /// The differences between its clock and that of the controller.

@@ -16,7 +16,7 @@ fn every_class_has_one_descriptor() {
 }
 
 #[test]
-fn the_names_of_properties_have_families() {
+fn property_names_contain_a_prefix() {
     for descriptor in all() {
         for name in descriptor.properties {
             assert!(name.contains('.'), "{name} of {}", descriptor.class);

@@ -82,11 +82,11 @@ pub(crate) struct Setting {
     pub(crate) files: &'static [&'static str],
     /// The new value.
     pub(crate) value: String,
-    /// How the text that restores the value follows from the content of the file.
+    /// How the text that restores the value is derived from the content of the file.
     pub(crate) restore: Restore,
 }
 
-/// How the text that restores a value follows from the content of its file.
+/// How the text that restores a value is derived from the content of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Restore {
     /// The content.

@@ -31,7 +31,7 @@ pub enum CgroupChange {
         /// The group to which processes in it are moved before it is removed.
         home: PathBuf,
     },
-    /// Gives the groups in a group a controller (version 2).
+    /// Enables a controller for the child groups of a group (version 2).
     Enable {
         /// The group.
         directory: PathBuf,
@@ -149,7 +149,7 @@ fn move_back(system: &dyn System, process: &Process, from: &Path, to: &Path) -> 
     }
 }
 
-/// The group, or the closest of the groups around it that still exists.
+/// The group, or its closest ancestor that still exists.
 fn existing<'a>(system: &dyn System, group: &'a Path) -> &'a Path {
     let found = group.ancestors().find(|directory| system.exists(&directory.join("cgroup.procs")));
     found.unwrap_or(group)

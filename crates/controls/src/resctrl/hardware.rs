@@ -1,4 +1,4 @@
-//! What the hardware allows, as resctrl describes it in `info`.
+//! The capabilities of the hardware, as resctrl describes them in `info`.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -245,7 +245,7 @@ impl Cgroups {
         }
     }
 
-    /// In version 1, the share of the CPUs must not be larger than that of the group around it.
+    /// In version 1, the share of the CPUs must not be larger than that of the parent group.
     fn check_share(&self, directory: &Path, name: &str, value: &str) -> io::Result<()> {
         let share = |directory: &Path, name: &str, value: &str| {
             let group = self.groups.get(directory)?;

@@ -120,7 +120,7 @@ fn the_share_of_version_1_is_never_larger_than_allowed() {
         limits: CgroupLimits { cpu_quota: Some(CpuQuota { quota_us, period_us }), ..CgroupLimits::default() },
         processes: Vec::new(),
     };
-    // Half a CPU, as in the group around it, with a shorter and with a longer period.
+    // Half a CPU, as in the parent group, with a shorter and with a longer period.
     for control in [quota(25_000, 50_000), quota(100_000, 200_000)] {
         let cgroups = Cgroups::version_1()
             .with_group("/sys/fs/cgroup/cpu/shop", &[])

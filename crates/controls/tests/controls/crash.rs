@@ -11,7 +11,7 @@ use crate::killed::{Journal, Kill, Life, MOMENTS, Mortal};
 use crate::machine::{Machine, directory};
 use crate::scenarios::SCENARIOS;
 
-/// Begins a journal, as a program that is not killed before.
+/// Begins a journal, in a program that is not killed.
 fn begin(machine: &Machine, path: &Path) {
     drop(Treatments::begin(machine.boxed(), path).unwrap());
 }
@@ -25,7 +25,8 @@ fn program(machine: &Machine, path: &Path, kill: Option<Kill>) -> (Treatments, L
     (Treatments::with_store(system, journal, path, content), life)
 }
 
-/// Applies the control and undoes it, unless the program is killed before. Returns the steps, in total and of applying.
+/// Applies the control and undoes it, unless the program is killed first. Returns the total number of steps, and the
+/// number of steps for applying.
 fn apply_and_undo(machine: &Machine, control: &dyn Control, path: &Path, kill: Option<Kill>) -> (u32, u32) {
     let (mut treatments, life) = program(machine, path, kill);
     let applied = control.apply(&mut treatments);

@@ -11,7 +11,7 @@ use busyhour_controls::system::{Output, System};
 
 use crate::machine::Machine;
 
-/// When the program is killed: at a step, counted from 0, in it or after it.
+/// The step at which the program is killed, counted from 0, and whether it is killed during or after the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kill {
     pub step: u32,
@@ -20,7 +20,7 @@ pub struct Kill {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// A half of a line of the journal is written. A change of the machine has no middle: it is not made.
+    /// Half of a line of the journal is written. A change of the machine is atomic, so it is not made.
     Middle,
     /// The line is written or the change is made, but the program does not learn of it.
     After,

@@ -87,8 +87,8 @@ fn fake(dir: &Path, name: &str, answer: &str) -> String {
     program.display().to_string()
 }
 
-/// Writes a program. Another process does it: one that another thread starts at this moment would hold the file open for
-/// writing, and the kernel would refuse to run it.
+/// Writes a program in a separate process. If this process wrote it, a child that another thread starts at the same
+/// time could hold the file open for writing, and the kernel would refuse to run it.
 pub fn write_program(path: &Path, text: &str) {
     let mut writer = Command::new("sh")
         .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])

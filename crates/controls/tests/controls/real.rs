@@ -54,7 +54,7 @@ fn limits() -> CgroupLimits {
     }
 }
 
-/// Whether the control can be had here; if not, the reason is printed.
+/// Whether the control is available here; if not, the reason is printed.
 fn is_available(control: &dyn Control) -> bool {
     match control.check(&LinuxSystem::new()) {
         Availability::Available { .. } => true,

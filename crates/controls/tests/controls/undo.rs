@@ -73,7 +73,7 @@ fn a_new_group_of_version_2_has_the_limits() {
 }
 
 #[test]
-fn children_of_moved_processes_are_moved_to_the_group_before() {
+fn children_of_moved_processes_are_moved_to_the_former_group() {
     for machine in [Machine::version_1(), Machine::version_2()] {
         let dir = directory();
         let mut treatments = treatments(&machine, &dir);
@@ -148,7 +148,7 @@ fn processes_that_are_ending_are_awaited() {
 }
 
 #[test]
-fn a_group_before_that_is_gone_is_replaced_by_the_one_around_it() {
+fn processes_are_moved_to_the_parent_if_their_former_group_is_gone() {
     let machine = Machine::version_1();
     let dir = directory();
     let mut treatments = treatments(&machine, &dir);

@@ -13,7 +13,7 @@ use super::options::BrokerOptions;
 use super::pool::PoolFigures;
 use super::reply::Reply;
 
-/// What the front end did.
+/// Counts of the work of the front end.
 #[derive(Clone, Debug, Default)]
 struct FrontFigures {
     /// Number of responses by their code.

@@ -8,7 +8,7 @@ pub(super) const NUMBER_MAX: u32 = 100;
 /// Maximum delay in ms.
 pub(super) const DELAY_MS_MAX: u32 = 60_000;
 
-/// What a request asks an agent for.
+/// The parameters of a request to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parameters {
     /// Number of fields of each record.

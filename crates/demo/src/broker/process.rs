@@ -12,7 +12,7 @@ use super::parameters::Parameters;
 use super::pool::PoolError;
 use super::reply::Reply;
 
-/// Starts the program, gives it what it asks of the agents, and returns its response.
+/// Starts the program, answers its requests for records, and returns its response.
 pub(super) fn answer(
     program: &BrokerProgram,
     request: &CgiRequest,

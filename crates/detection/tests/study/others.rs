@@ -54,7 +54,7 @@ impl Neighbour {
 pub(crate) enum Harmless {
     /// A small use that varies.
     Steady { cores: f64 },
-    /// Started at fixed times: every so many seconds, after so many seconds, for so long.
+    /// Started at fixed times: the interval, the first start and the length, in seconds.
     Cron { every_s: f64, after_s: f64, length_s: f64, cores: f64 },
     /// Runs at random times.
     Sporadic { per_hour: f64, length_s: f64, cores: f64, until: f64 },
@@ -82,7 +82,8 @@ impl Harmless {
     }
 }
 
-/// The usual processes of a machine: `varied` of several kinds, about half of which run now and then, and `steady` ones.
+/// The usual processes of a machine: `varied` processes of several kinds, about half of which run occasionally, and
+/// `steady` processes.
 pub(crate) fn machine(rng: &mut Xoshiro256PlusPlus, (varied, steady): (usize, usize)) -> Vec<Harmless> {
     let mut all = vec![
         Harmless::Cron { every_s: 60.0, after_s: 0.0, length_s: 3.0, cores: 0.5 },

@@ -1,6 +1,6 @@
 //! A simulated observation.
 
-use busyhour_detection::{Detector, HarmKind, Reading, SuspectId, Use, Victim};
+use busyhour_detection::{Detector, HarmKind, SuspectId, UsageReading, Use, Victim};
 use rand::{Rng as _, SeedableRng as _};
 use rand_distr::{Distribution as _, LogNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -14,7 +14,7 @@ const NEIGHBOURS: u64 = 1_000_000;
 /// The start of a neighbour is moved by up to this time.
 pub(crate) const MOVED_MAX_S: f64 = 120.0;
 
-/// What is simulated.
+/// The simulated machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene {
     pub(crate) system: SystemKind,
@@ -31,7 +31,7 @@ pub(crate) struct Scene {
     pub(crate) cores: f64,
 }
 
-/// What the detector found.
+/// The findings of the detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Found {
     /// Harmless processes that were named.
@@ -79,7 +79,7 @@ pub(crate) fn observe(scene: &Scene, seed: u64) -> Found {
         let mut harm = [None; HarmKind::COUNT];
         harm[0] = Some(now.wait);
         let victim = Victim { cores: Some(now.cores), is_at_own_limit: now.is_at_own_limit, harm };
-        if let Some(detection) = detector.add(&Reading { at_s, victim, uses: &uses }) {
+        if let Some(detection) = detector.add(&UsageReading { at_s, victim, uses: &uses }) {
             if detection.suspect.0 >= NEIGHBOURS {
                 found.after_s.get_or_insert(at_s - start_s);
             } else {

@@ -151,7 +151,7 @@ impl System {
         }
         second.cores = second.cores.min(1.0);
         second.is_at_own_limit |= second.cores > 0.9;
-        // A queue that no load could leave behind ends with a second.
+        // Limits the queue to 3 s.
         self.free_at = self.free_at.min(at + 3.0);
         second
     }

@@ -193,7 +193,7 @@ fn a_share_of_the_load_has_its_part_of_shared_rates() {
         (ThroughputMode::ActiveInGroupShared, 300),
     ] {
         let shared = run_with_stopped_clock(&Clock::manual(1_700_000_000_000));
-        shared.set_share(busyhour_arrivals::LoadShare::part(1, 3).unwrap());
+        shared.part.set_share(busyhour_arrivals::LoadShare::part(1, 3).unwrap());
         shared.active.store(3, Relaxed);
         shared.groups[0].active.store(3, Relaxed);
         let timer = throughput("600", mode);

@@ -122,12 +122,17 @@ pub(crate) async fn dispatch<P: Protocol>(
     let weights: Vec<f64> = workload.groups.iter().map(|(_, weight)| *weight).collect();
     let seed = workload.schedule_seed(core.run.seed, start.workload);
     let mut course = ScheduleCursor::new(ChangingSchedule::new(&workload.process, seed, share), start.first);
+    let joined = core.run.part.joined();
     let mut at_once = 0;
     loop {
         if course.is_behind(&core.run.control) {
             course.follow(&core.run.control);
         }
         let Some((arrival, scheduled)) = course.peek() else { break };
+        if scheduled < joined {
+            course.take(scheduled);
+            continue;
+        }
         let group = busyhour_arrivals::pick(&weights, arrival.mark);
         let now = core.run.clock.now();
         if scheduled > now {

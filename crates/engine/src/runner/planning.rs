@@ -64,6 +64,7 @@ pub(super) fn plan_group<P: Protocol>(
 ) -> Result<GroupStart, InvalidGroup> {
     let mut user = UserState::new(Arc::clone(shared), None, index, 0);
     let users = u32::try_from(group.users.integer(&mut user, 0).max(0)).unwrap_or(u32::MAX);
+    let users = users.saturating_mul(shared.user_factor(index));
     shared.plan_users(index, users_in(shared.share_of(index), users));
     let ramp_up_s = group.ramp_up.integer(&mut user, 0).max(0);
     // JMeter computes the spacing in whole milliseconds with a 32-bit float.
@@ -82,6 +83,8 @@ pub(super) fn plan_group<P: Protocol>(
         };
         end = Some(first + Nanos::from_secs(duration_s).0);
     }
+    // Users of a generator that joins later start over the ramp-up, and end at the planned time.
+    let first = first.max(shared.part.joined());
     Ok(GroupStart { group: index, users, spacing_ns, first, end, lifetimes: None })
 }
 

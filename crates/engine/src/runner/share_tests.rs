@@ -30,8 +30,19 @@ fn run_share(
     open: Option<&OpenWorkload>,
     make: &dyn Fn(&Script) -> Group<Fake>,
 ) -> Vec<Seen> {
+    run_share_from(Nanos::ZERO, share, open, make)
+}
+
+/// Runs a share of a group's load that is joined at a time.
+fn run_share_from(
+    joined: Nanos,
+    share: &LoadShare,
+    open: Option<&OpenWorkload>,
+    make: &dyn Fn(&Script) -> Group<Fake>,
+) -> Vec<Seen> {
     let (shared, _) = shared_with(Clock::manual(0), SEED, 1, Names::default(), 4);
-    shared.set_share(share.clone());
+    shared.part.set_share(share.clone());
+    shared.part.join_at(joined);
     let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
     let sink = Arc::clone(&seen);
     let script: Script = Arc::new(move |user: &mut UserState| {
@@ -219,7 +230,7 @@ fn groups_that_are_not_divided_run_in_one_share() {
         for share in &shares {
             let (mut shared, log) = shared_with(Clock::manual(0), SEED, 1, Names::default(), 0);
             Arc::get_mut(&mut shared).unwrap().groups[0].is_divided = false;
-            shared.set_share(share.clone());
+            shared.part.set_share(share.clone());
             assert_eq!(shared.share_of(0), &LoadShare::WHOLE);
             let script: Script = Arc::new(|_| Act::Done);
             let group = Group { phase: Phase::SetUp, ..group(3, "1", vec![leaf("a")], &script) };
@@ -235,4 +246,36 @@ fn groups_that_are_not_divided_run_in_one_share() {
         }
         assert_eq!(runs, [1], "{shares:?}");
     }
+}
+
+/// A generator that joins later leaves out the arrivals before, and starts the others as the lost one would have done.
+#[test]
+fn a_joining_generator_continues_the_schedule() {
+    let make = |script: &Script| group(40, "1", vec![leaf("a")], script);
+    let open = OpenWorkload {
+        process: ArrivalProcess::parse("poisson(40/s) for 10s").unwrap(),
+        groups: vec![(0, 1.0)],
+        no_free_user: NoFreeUser::Grow(100),
+        users: Some(text("50")),
+        seed: None,
+        ends_with_schedule: false,
+    };
+    let share = LoadShare::part(1, 2).unwrap();
+    let times = |seen: &[Seen]| seen.iter().map(|(at, ..)| *at).collect::<Vec<u64>>();
+    let whole = times(&run_share(&share, Some(&open), &make));
+    let joined = times(&run_share_from(Nanos::from_secs(4), &share, Some(&open), &make));
+    let rest: Vec<u64> = whole.into_iter().filter(|at| *at >= 4_000).collect();
+    assert!(rest.len() > 80);
+    assert_eq!(joined, rest);
+}
+
+/// Its users start over the ramp-up.
+#[test]
+fn users_of_a_joining_generator_start_over_the_ramp_up() {
+    let make =
+        |script: &Script| Group { ramp_up: Template::literal("8"), ..group(8, "1", vec![leaf("a")], script) };
+    let share = LoadShare::part(0, 2).unwrap();
+    let seen = run_share_from(Nanos::from_secs(20), &share, None, &make);
+    let starts: Vec<(u64, u32)> = seen.iter().map(|(at, user, ..)| (*at, *user)).collect();
+    assert_eq!(starts, [(20_000, 0), (22_000, 2), (24_000, 4), (26_000, 6)]);
 }

@@ -62,7 +62,10 @@ pub(super) async fn start_lifetimes<P: Protocol>(
         if let Missing::Rest { from, .. } = &mut rest.missing {
             *from = place;
         }
-        let at = after(lifetime.begin_ms);
+        if after(lifetime.end_ms) <= core.run.part.joined() {
+            continue;
+        }
+        let at = after(lifetime.begin_ms).max(core.run.part.joined());
         if at > core.run.clock.now() {
             core.timers.sleep_until(at).await;
         }

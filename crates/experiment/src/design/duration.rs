@@ -23,7 +23,7 @@ pub struct DurationEstimate {
     pub trials: u64,
     /// The time if systems are ready at once and no trial is repeated.
     pub shortest_s: f64,
-    /// The time if every system needs all the time until it must be ready. Repeated trials come on top.
+    /// The time if every system needs all the time until it must be ready. Repeated trials take additional time.
     pub longest_s: f64,
 }
 

@@ -64,7 +64,7 @@ pub struct GivenUp {
 
 /// Why an entry does not belong to the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JournalError {
+pub enum EntryError {
     /// The trial is not part of the design.
     #[error("the trial {0} is not part of the experiment; the experiment was changed after its first trial")]
     Unknown(TrialId),
@@ -122,8 +122,8 @@ impl<'d> Journal<'d> {
         }
     }
 
-    /// The experiment is continued after an interruption: the warm-up trials are executed again, because the machine was used for
-    /// other things, or restarted, in the meantime.
+    /// Continues the experiment after an interruption. The warm-up trials are executed again, because the machine may
+    /// have been restarted or used for other tasks in the meantime.
     pub fn continue_after_interruption(&mut self) {
         self.continuations = self.continuations.saturating_add(1);
     }
@@ -133,29 +133,29 @@ impl<'d> Journal<'d> {
     ///
     /// # Errors
     /// The trial is not part of the design, or has an outcome already.
-    pub fn record(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
+    pub fn record(&mut self, entry: &JournalEntry) -> Result<(), EntryError> {
         let id = entry.trial;
         let plan = self.design.plan();
         if id.case == 0 || id.case > self.design.cases().count() || id.attempt > ATTEMPT_MAX {
-            return Err(JournalError::Unknown(id));
+            return Err(EntryError::Unknown(id));
         }
         if id.is_warm_up() {
             let executions = self.continuations.saturating_add(1);
             let rounds = self.design.warm_up_rounds().saturating_mul(executions);
             return if id.attempt > rounds {
-                Err(JournalError::Unknown(id))
+                Err(EntryError::Unknown(id))
             } else if self.warm_up.insert((id.attempt, id.case), entry.outcome.clone()).is_some() {
-                Err(JournalError::Repeated(id))
+                Err(EntryError::Repeated(id))
             } else {
                 Ok(())
             };
         }
         let cell = self.cells.entry((id.block, id.case)).or_default();
         if id.attempt <= cell.last {
-            return Err(JournalError::Repeated(id));
+            return Err(EntryError::Repeated(id));
         }
         if cell.finished.is_some() {
-            return Err(JournalError::AfterFinished(id));
+            return Err(EntryError::AfterFinished(id));
         }
         let was_closed = cell.is_closed(plan.attempts_max);
         cell.last = id.attempt;
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn without_incidents_the_trials_follow_the_design() {
+    fn trials_follow_the_design_if_all_finish() {
         for order in [TrialOrder::Interleaved, TrialOrder::Mirrored, TrialOrder::Sequential] {
             let design = design(order, &[2, 2], 3, 3);
             let mut journal = Journal::new(&design);
@@ -466,7 +466,7 @@ mod tests {
     }
     proptest! {
         #[test]
-        fn every_trial_ends_whatever_happens(
+        fn every_trial_ends_after_any_outcomes(
             outcomes in prop::collection::vec(0_u8..4, 0..200), order in 0_usize..3, warm_up in 0_u32..5,
         ) {
             let order = [TrialOrder::Interleaved, TrialOrder::Mirrored, TrialOrder::Sequential][order];

@@ -15,7 +15,8 @@ use crate::scale::ResponseScale;
 /// Settings of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AnalysisSettings {
-    /// The probability that any effect is claimed without one. After repeated looks, that of the last look.
+    /// The probability that an effect is claimed although there is none. After repeated looks, the probability of the
+    /// last look.
     pub error: f64,
 }
 
@@ -44,7 +45,7 @@ impl EffectInterval {
 /// An effect on a response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
-    /// What it is the effect of.
+    /// The level, interaction or case that has the effect.
     #[serde(flatten)]
     pub kind: EffectKind,
     /// Number of blocks that have all values of the effect.
@@ -54,7 +55,7 @@ pub struct Effect {
     /// Interval of the change, at the confidence of the analysis. `None` for fewer than two blocks, if the difference is the same in
     /// all of them, or if it is not finite.
     pub interval: Option<EffectInterval>,
-    /// The p value of no effect.
+    /// The p value of the hypothesis that there is no effect.
     pub p: Option<f64>,
     /// The p value, adjusted for the number of effects.
     pub p_adjusted: Option<f64>,
@@ -65,7 +66,8 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// The end of the interval that is nearest to no effect, as a size: what the effect is at least. 0 if it was not detected.
+    /// The lower bound of the size of the effect: the end of its interval that is closest to no effect. 0 if the effect
+    /// was not detected.
     fn at_least(&self, scale: ResponseScale) -> f64 {
         match self.interval {
             Some(interval) if self.is_detected => {
@@ -83,7 +85,7 @@ impl Effect {
         Some(width / 2.0).filter(|half| half.is_finite())
     }
 
-    /// The size of the estimate on the scale of the analysis, on which a half and a double are equally large.
+    /// The size of the estimate on the scale of the analysis. On this scale, halving and doubling have the same size.
     fn size(&self, scale: ResponseScale) -> f64 {
         self.change.map_or(0.0, |change| scale.from_percent(change).abs())
     }
@@ -127,13 +129,14 @@ pub struct ExperimentAnalysis {
     pub missing: usize,
     /// Number of values that were not usable: values of 0 or below cannot be compared by ratios.
     pub unusable: usize,
-    /// Confidence of the intervals of the effects. At this level, the intervals of detected effects exclude no effect.
+    /// Confidence of the intervals of the effects. At this level, an effect is detected exactly if its interval does
+    /// not contain the value of no effect.
     pub confidence: f64,
     /// Main effects, followed by interactions.
     pub effects: Vec<Effect>,
     /// Number of interactions that were not estimated, because there are too many.
     pub interactions_omitted: usize,
-    /// The factors by their largest effect: first by what the effect is at least, then by its estimate.
+    /// The factors by their largest effect: first by the lower bound of its size, then by its estimate.
     pub factors: Vec<RankedFactor>,
     /// Confidence of the intervals of the changes of cases.
     pub cases_confidence: f64,
@@ -186,7 +189,7 @@ fn effects_of(all: &[EffectDifferences], scale: ResponseScale, error: f64) -> (V
     (effects.collect(), corrected.confidence)
 }
 
-/// The effect without what depends on the other effects.
+/// The effect before the correction for the number of effects.
 fn effect_of(
     effect: &EffectDifferences,
     contrast: Option<BlockContrast>,
@@ -221,7 +224,7 @@ fn ranked_factors(effects: &[Effect], scale: ResponseScale) -> Vec<RankedFactor>
     for effect in effects {
         let EffectKind::Main { factor, .. } = effect.kind else { continue };
         let half_width = effect.half_width(scale);
-        // The levels of a factor follow each other.
+        // The effects of the levels of one factor are adjacent.
         let Some(known) = ranked.last_mut().filter(|last| last.factor == factor) else {
             ranked.push(RankedFactor { factor, largest: effect.clone(), widest: half_width });
             continue;
@@ -245,7 +248,7 @@ fn case_summaries(table: &ResponseTable, changes: Vec<Effect>) -> Vec<CaseSummar
             let trials = values.len();
             let mean = (trials > 0).then(|| values.iter().sum::<f64>() / trials as f64);
             let interval = BlockContrast::of(&values).and_then(|found| {
-                // The width of identical values is 0: they were all measured.
+                // Identical values give an interval of width 0, because each of them was measured.
                 let half = t_quantile(trials, 0.95) * found.sd() / (trials as f64).sqrt();
                 EffectInterval::of(
                     scale.from_scale(found.mean() - half),

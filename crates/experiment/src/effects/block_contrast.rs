@@ -63,7 +63,7 @@ impl BlockContrast {
         t_quantile(self.blocks, confidence) * self.sd / (self.blocks as f64).sqrt()
     }
 
-    /// The two-sided p value of no difference.
+    /// The two-sided p value of the hypothesis that there is no difference.
     ///
     /// If the difference is the same in all blocks, it is the probability that all blocks have the same sign.
     #[must_use]
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_differences_are_no_proof() {
+    fn equal_differences_are_not_conclusive() {
         let found = BlockContrast::of(&[0.1 + 0.2 - 0.2, 0.1, 0.1]).unwrap();
         assert_eq!((found.half_width(0.95), found.p_value()), (f64::INFINITY, 0.25));
         assert_eq!(BlockContrast::of(&[0.0; 9]).unwrap().p_value(), 1.0);

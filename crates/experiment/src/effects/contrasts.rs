@@ -9,7 +9,7 @@ use crate::design::{CaseSet, DesignKind};
 /// all others.
 pub const INTERACTIONS_MAX: usize = 50;
 
-/// What an effect is the effect of. Factors and levels are indices.
+/// The level, interaction or case that has an effect. Factors and levels are indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum EffectKind {

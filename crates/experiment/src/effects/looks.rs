@@ -83,7 +83,7 @@ impl LookPlan {
                 return Ok(LookPlan { looks });
             }
             let next = (f64::from(blocks) * GROWTH).ceil() as u32;
-            // A last look shortly before the end would only spend error.
+            // A look shortly before the last one would use a part of the error without benefit.
             blocks = if f64::from(next) * (1.0 + GROWTH) / 2.0 > f64::from(max) { max } else { next };
         }
     }
@@ -99,8 +99,8 @@ impl LookPlan {
         self.looks.first().map_or(0, |look| look.blocks)
     }
 
-    /// The error for an analysis after `blocks` blocks, also if the experiment is ended between two looks: the analysis then takes
-    /// the place of the next look. After the last look, it has the error of the last.
+    /// The error for an analysis after `blocks` blocks, also if the experiment ends between two looks: the analysis
+    /// then replaces the next look. After the last look, it has the error of the last look.
     #[must_use]
     pub fn error_at(&self, blocks: u32) -> f64 {
         let at = self.looks.partition_point(|look| look.blocks < blocks);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_analysis_between_looks_takes_the_place_of_the_next() {
+    fn an_analysis_between_looks_replaces_the_next_look() {
         let plan = LookPlan::new(4, 30, 0.05).unwrap();
         assert_eq!(plan.error_at(5), plan.error_at(6));
         assert_ne!(plan.error_at(4), plan.error_at(5));

@@ -91,7 +91,7 @@ impl BlockTest {
             |s: f64| (self.constant - self.freedom / 2.0 * s * s).exp() * s.powf(self.freedom - 1.0);
         let spread = 10.0 / (2.0 * self.freedom).sqrt();
         let (from, to) = ((1.0 - spread).max(0.0), 1.0 + spread);
-        // The larger the critical value, the steeper is the function of s.
+        // The function of s is steeper for larger critical values.
         let steps = 2 * (4.0 * (to - from) * self.critical).clamp(STEPS.0 / 2.0, STEPS.1 / 2.0) as usize;
         let step = (to - from) / steps as f64;
         let weight = |at: usize| match at {

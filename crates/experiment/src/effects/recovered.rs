@@ -35,9 +35,9 @@ pub enum NotRecoverable {
 /// Estimates the share of the loss from `base` to `worst` that `treated` recovers. Cases are counted from 1. The values are
 /// compared by their differences, also on a scale of ratios.
 ///
-/// The interval is that of Fieller ("Some problems in interval estimation", Journal of the Royal Statistical Society B 16, 1954)
-/// for the ratio of two correlated means. It is exact for normal values. A bootstrap over 3 to 10 blocks is too narrow: of 3
-/// blocks there are only 10 different resamples.
+/// The interval is that of Fieller ("Some problems in interval estimation", Journal of the Royal Statistical Society B
+/// 16, 1954) for the ratio of two correlated means. It is exact for normal values. The intervals of a bootstrap over 3
+/// to 10 blocks are too narrow: 3 blocks have only 10 different resamples.
 ///
 /// # Errors
 /// There are too few blocks, or the loss is not established at this confidence.

@@ -13,7 +13,7 @@ const TERMS: usize = 6;
 /// The names of the terms that have an effect.
 const NAMES: [&str; TERMS - 1] = ["u", "v", "u²", "v²", "u v"];
 
-/// From this ratio of its largest to its smallest level, a factor is used by its logarithm.
+/// The logarithm of a factor is used if the ratio of its largest to its smallest level is at least this.
 const LOGARITHM_FROM: f64 = 4.0;
 
 /// A pivot below this size is 0.
@@ -32,7 +32,8 @@ pub struct ResponseSurface {
     pub is_logarithmic: [bool; 2],
     /// The terms u, v, u², v² and uv.
     pub terms: Vec<SurfaceTerm>,
-    /// Confidence of each interval. All together have that of the analysis (Bonferroni's inequality).
+    /// Confidence of each interval. All intervals together have the confidence of the analysis (Bonferroni's
+    /// inequality).
     pub confidence: f64,
     /// The largest difference of a measured mean of a pair of levels from the polynomial, in percent or in percentage points.
     pub largest_misfit: f64,
@@ -61,7 +62,7 @@ pub fn level_number(name: &str) -> Option<f64> {
     name[..end].parse().ok().filter(|number: &f64| is_unit && number.is_finite())
 }
 
-/// The numbers of all levels of a factor, if they all are numbers and differ.
+/// The numbers of all levels of a factor, if all levels are different numbers.
 pub(super) fn level_numbers(levels: &[String]) -> Option<Vec<f64>> {
     let numbers: Option<Vec<f64>> = levels.iter().map(|name| level_number(name)).collect();
     numbers.filter(|numbers| {
@@ -89,7 +90,7 @@ pub fn surfaces(cases: &CaseSet, table: &ResponseTable, error: f64) -> Vec<Respo
     pairs.filter_map(|(first, second)| surface(cases, table, first, second, error)).collect()
 }
 
-/// Places numbers from −1 to 1, and whether by their logarithms.
+/// The numbers, scaled to the range from −1 to 1, and whether their logarithms were scaled.
 fn coded(numbers: &[f64]) -> (Vec<f64>, bool) {
     let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -164,7 +165,7 @@ fn largest_misfit(rows: &[[f64; TERMS]], complete: &[Vec<f64>], fits: &[[f64; TE
     residuals.iter().map(|(_, sum, count)| (sum / f64::from(*count)).abs()).fold(0.0, f64::max)
 }
 
-/// The inverse of XᵀX by Gauss–Jordan elimination; `None` if the terms cannot be told apart.
+/// The inverse of XᵀX by Gauss–Jordan elimination; `None` if the terms cannot be estimated separately.
 fn inverse_of_squares(rows: &[[f64; TERMS]]) -> Option<[[f64; TERMS]; TERMS]> {
     let mut left = [[0.0; TERMS]; TERMS];
     for row in rows {

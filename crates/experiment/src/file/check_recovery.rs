@@ -1,4 +1,4 @@
-//! Checks the cases of which the recovered part of a loss is computed.
+//! Checks the cases for which the recovered part of a loss is computed.
 
 use super::experiment::Experiment;
 use super::finding::{Finding, Step};

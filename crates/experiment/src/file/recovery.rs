@@ -11,7 +11,7 @@ use crate::design::CaseSet;
 /// A case: the levels of factors, by the names of the factors. Other factors have their base level.
 pub type CaseLevels = BTreeMap<String, String>;
 
-/// The cases of which the recovered part of a loss is computed: (treated − with) / (without − with).
+/// The cases for which the recovered part of a loss is computed: (treated − with) / (without − with).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RecoveryPlan {

@@ -27,7 +27,7 @@ impl Treatment {
 }
 
 impl TreatmentAction {
-    /// What a limit or mask applies to.
+    /// The target of a limit or mask.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         match self {
@@ -51,13 +51,13 @@ impl JsonSchema for Treatment {
     }
 }
 
-/// What a treatment does.
+/// The effect of a treatment, with its settings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TreatmentAction {
     /// Starts a neighbour that competes for resources.
     Neighbour(Neighbour),
     /// Limits a control group.
-    Cgroup(CgroupLimits),
+    Cgroup(CgroupTreatment),
     /// Sets masks of the cache and shares of the memory bandwidth.
     Masks(AllocationMasks),
     /// Changes the network of a namespace.
@@ -103,7 +103,7 @@ pub struct Neighbour {
 
 /// Limits of a control group.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CgroupLimits {
+pub struct CgroupTreatment {
     /// The treated group or process.
     pub target: String,
     /// CPU time, as a share of one core.
@@ -118,7 +118,7 @@ pub struct CgroupLimits {
     pub io_max: Option<String>,
 }
 
-/// What sets masks and shares of the memory bandwidth.
+/// The interface that sets masks and shares of the memory bandwidth.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AllocationProgram {
@@ -144,7 +144,7 @@ pub struct AllocationMasks {
     pub l3_data: Option<WayMask>,
     /// Share of the memory bandwidth.
     pub memory_bandwidth: Option<f64>,
-    /// What sets them.
+    /// The interface that sets them.
     pub through: AllocationProgram,
     /// The class of service of `pqos`.
     pub class: Option<u32>,
@@ -271,8 +271,9 @@ struct TreatmentTable {
     /// neighbour, cgroup: cores that may be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     cores: Option<CoreList>,
-    /// cgroup, masks: what is treated: "system", "generator", the name of a treatment of the kind neighbour, or the absolute path of a
-    /// control group; with `through = "xl"`, the name of a Xen domain. In trials without that neighbour, the treatment has no effect.
+    /// cgroup, masks: the target: "system", "generator", the name of a treatment of the kind neighbour, or the absolute
+    /// path of a control group; with `through = "xl"`, the name of a Xen domain. In trials without that neighbour, the
+    /// treatment has no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     /// cgroup: CPU time in cores, such as 0.5.
@@ -299,7 +300,7 @@ struct TreatmentTable {
     /// masks: share of the memory bandwidth.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_bandwidth: Option<Percent>,
-    /// masks: what sets them; default "resctrl".
+    /// masks: the interface that sets them; default "resctrl".
     #[serde(skip_serializing_if = "Option::is_none")]
     through: Option<AllocationProgram>,
     /// masks: the class of service of `pqos`, 1 to 127.
@@ -452,7 +453,7 @@ impl TreatmentTable {
             KindName::Cgroup if self.given_keys().count() < 2 => {
                 Err(self.missing("`target` and at least one limit"))
             }
-            KindName::Cgroup => Ok(TreatmentAction::Cgroup(CgroupLimits {
+            KindName::Cgroup => Ok(TreatmentAction::Cgroup(CgroupTreatment {
                 target: target()?,
                 cpu_max: self.cpu_max,
                 cores: self.cores.clone(),

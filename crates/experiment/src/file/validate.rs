@@ -31,10 +31,10 @@ const ATTEMPTS_MAX: u32 = 100;
 /// Largest time of load of a trial: a week.
 const LOAD_SECONDS_MAX: f64 = 7.0 * 86_400.0;
 
-/// From this number of blocks, random orders protect from a drift.
+/// Minimum number of blocks for which random orders protect from a drift.
 const RANDOM_BLOCKS_MIN: u32 = 6;
 
-/// The names for which a similar one is searched.
+/// Maximum number of names that are searched for a similar one.
 const NEAREST_AMONG_MAX: usize = 1_000;
 
 /// Everything that is wrong, or probably wrong, with an experiment.
@@ -221,7 +221,7 @@ fn check_few_blocks<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>
     }
 }
 
-/// What is wrong with a name. Names are parts of identifiers, tables and names of files.
+/// The problem of a name, if any. Names are parts of identifiers, tables and names of files.
 fn name_problem(name: &str) -> Option<&'static str> {
     let is_allowed = |c: char| c.is_alphanumeric() || " -_.+%/:".contains(c);
     if name.is_empty() || name.trim() != name {
@@ -346,7 +346,7 @@ fn check_targets<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
     }
 }
 
-/// What is wrong with a change of a file.
+/// The problem of a change of a file, if any.
 fn patch_problem(patch: &FilePatch) -> Option<&'static str> {
     match (&patch.find, &patch.replace, &patch.with) {
         _ if patch.file.trim().is_empty() => Some("has no file"),
@@ -376,7 +376,7 @@ fn check_patches<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
     }
 }
 
-/// Two factors that set the same thing cannot be told apart, and equal levels have no effect.
+/// If two factors set the same thing, their effects cannot be distinguished. Equal levels have no effect.
 fn check_settings<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) {
     let mut owners: HashMap<SettingKey<'e>, usize> = HashMap::new();
     for (at, factor) in experiment.factors.iter().enumerate() {
@@ -392,7 +392,7 @@ fn check_settings<'e>(experiment: &'e Experiment, found: &mut Vec<Finding<'e>>) 
                     );
                     found.push(
                         Finding::error(level_path(at, level_at, name), message)
-                            .cause("the effects of the two factors could not be told apart")
+                            .cause("the effects of the two factors could not be distinguished")
                             .hint("let only one factor set it"),
                     );
                 }

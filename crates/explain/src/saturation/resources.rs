@@ -15,13 +15,15 @@ const DISK: &str = "node_disk_io_time_seconds_total";
 const GROUP: &str = "container_cpu_usage_seconds_total";
 const GROUP_LIMIT: &str = "busyhour_cgroup_cpu_limit_cores";
 
-/// A single CPU counts as a resource if it is used this many times as much as the mean of all CPUs: then threads are tied to it.
+/// A single CPU counts as a resource if its use is at least this many times the mean of all CPUs, because threads are
+/// then tied to it.
 const BUSIEST: f64 = 1.3;
 
-/// Other processes share a machine's CPUs if they use this share of its CPU time; a generator at low load uses less.
+/// Other processes share a machine's CPUs if they use at least this share of its CPU time; a generator at low load uses
+/// less.
 const SHARED: f64 = 0.1;
 
-/// If other processes use more than this share, too little is left to be extrapolated.
+/// If other processes use more than this share, the rest is too small to be extrapolated.
 const LEFT_NONE: f64 = 0.9;
 
 /// A resource with its use over time.
@@ -94,7 +96,7 @@ fn cpus(set: &SeriesSet) -> Vec<Resource> {
     for (number, mut by_cpu) in machines {
         let source = set.sources.get(number as usize).cloned().unwrap_or_default();
         let name = if source == "os" { "the machine" } else { &source };
-        // Large machines have all modes of all CPUs together, and the idle time of each one.
+        // The series of large machines contain the sum of all CPUs for each mode, and the idle time of each CPU.
         let together = by_cpu.remove("all");
         let machine = together.unwrap_or_else(|| by_cpu.values().flatten().copied().collect());
         let Some(all) = used_share(&machine) else { continue };
@@ -125,7 +127,7 @@ fn cpus(set: &SeriesSet) -> Vec<Resource> {
     found
 }
 
-/// Share of a machine's CPU time that processes use which are neither observed nor caused by the load. `None` if no process is observed.
+/// Share of a machine's CPU time that is used by processes which are not observed. `None` if no process is observed.
 fn share_of_others(
     set: &SeriesSet,
     machine: &str,
@@ -171,7 +173,7 @@ fn used_share(series: &[&SeriesData]) -> Option<Vec<SignalPiece>> {
     (!used.is_empty()).then_some(used)
 }
 
-/// The connections of a process to a server, if their number stays the same: then they are a pool.
+/// The connections of a process to a server, if their number stays the same and they are therefore a pool.
 fn pool(set: &SeriesSet, awaiting: &SeriesData) -> Option<Resource> {
     let peer = label(&awaiting.info, "peer")?;
     let connections = of(set, CONNECTIONS).find(|series| {

@@ -54,7 +54,7 @@ fn intervals_contain_the_true_load() {
                     width += high.map_or(0.0, |high| (high - low) / 950.0);
                     bounded += 1;
                 }
-                // No claim is no wrong claim.
+                // A missing claim is not wrong.
                 _ => covered += 1,
             }
         }

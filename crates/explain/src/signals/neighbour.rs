@@ -1,4 +1,4 @@
-//! CPU time that processes use which are not watched.
+//! CPU time of processes that are not watched.
 
 use busyhour_analysis::explanation::Cause;
 use busyhour_series::{SeriesData, SeriesSet};
@@ -12,7 +12,7 @@ pub(crate) const MACHINE: &str = "node_cpu_seconds_total";
 /// CPU time of a watched process.
 pub(crate) const PROCESS: &str = "process_cpu_seconds_total";
 
-/// CPU time of other processes, in cores, that may slow down a system.
+/// Minimum CPU time of other processes, in cores, that may slow down a system.
 const RELEVANT_CORES: f64 = 0.3;
 
 /// The use of the machine's CPUs.
@@ -37,7 +37,7 @@ pub(super) fn cpu_use(set: &SeriesSet, generator_cores: f64) -> Option<CpuUse> {
         |series: &&SeriesData| matches!(label(&series.info, "mode"), Some("idle" | "iowait" | "steal"));
     let mut all: Vec<&SeriesData> =
         of(MACHINE).filter(|series| source(series) == "os" && !is_guest(series)).collect();
-    // Large machines have all modes of all CPUs together, and the idle time of each one.
+    // The series of large machines contain the sum of all CPUs for each mode, and the idle time of each CPU.
     let is_together = |series: &&SeriesData| label(&series.info, "cpu") == Some("all");
     if all.iter().any(is_together) {
         all.retain(is_together);

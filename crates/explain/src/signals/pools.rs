@@ -1,7 +1,7 @@
 //! Exhausted pools of connections: requests that wait because all connections to a server are in use.
 //!
-//! A pool shows from outside as a number of connections that does not grow although all of them await a response. If more requests
-//! are in progress than there are connections, the others wait for one.
+//! From outside, a pool is visible as a number of connections that does not grow although all connections await a
+//! response. If there are more requests in progress than connections, the other requests wait for a connection.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,16 @@ use crate::request_times::Requests;
 use crate::series_pieces::{label, mean_between, pieces};
 use crate::signal::{Signal, SignalPiece, SignalShape};
 
-/// Share of the connections that are in use when the pool is exhausted: the others are just between two requests.
+/// A pool is exhausted if at least this share of its connections is in use. The other connections are between two
+/// requests.
 const IN_USE: f64 = 0.8;
 
-/// Share of the largest number of connections from which a pool has its full size. A smaller number grows with the load: then it is no
-/// pool, or it has connections left.
+/// A pool has its full size if the number of connections is at least this share of the largest number. A smaller number
+/// still grows with the load: there is no pool, or it is not exhausted.
 const FULL: f64 = 0.95;
 
-/// Share of the readings in which a pool that is in use has its full size. Connections that are opened for each request vary in
-/// number.
+/// Minimum share of the readings in which a pool that is in use has its full size. The number of connections that are
+/// opened for each request varies more.
 const STEADY: f64 = 0.8;
 
 /// The signals of all pools: the number of requests that waited for a connection.
@@ -56,7 +57,8 @@ pub(super) fn pools(set: &SeriesSet, requests: &Requests) -> Vec<Signal> {
         .collect()
 }
 
-/// The number of requests that waited for a connection; `None` if the connections are no pool that was ever exhausted.
+/// The number of requests that waited for a connection; `None` if the connections are not a pool, or the pool was never
+/// exhausted.
 fn waiting(
     connections: &SeriesData,
     awaiting: &SeriesData,

@@ -8,7 +8,7 @@ use crate::series_pieces::label;
 /// Connections of a process to each server, label `peer`.
 pub(crate) const CONNECTIONS: &str = "process_outgoing_connections";
 
-/// Those of them that await a response.
+/// The connections that await a response.
 pub(crate) const AWAITING: &str = "process_connections_awaiting_response";
 
 /// A metric whose larger values mean that a cause is stronger.
@@ -18,9 +18,9 @@ pub(super) struct Rule {
     pub(super) metric: &'static str,
     /// The measured state, for sentences such as `while process:7 was …`. The value of [`each`](Self::each) is appended.
     pub(super) name: &'static str,
-    /// Smaller values are too small to matter. Counters are rates per second here.
+    /// The smallest value that may be the cause. Counters are converted to rates per second.
     pub(super) relevant: f64,
-    /// Values are numbers of waiting requests, or seconds of waiting per second.
+    /// Whether values are numbers of waiting requests, or seconds of waiting per second.
     pub(super) is_waiting: bool,
     /// Which series of the metric count.
     only: Only,
@@ -95,6 +95,13 @@ pub(super) const RULES: &[Rule] = &[
         0.3,
     )
     .waiting(),
+    Rule::new(
+        Cause::DatabaseLock,
+        "busyhour_mysql_blocked_sessions",
+        "blocked in sessions that waited for locks",
+        0.3,
+    )
+    .waiting(),
     Rule::new(Cause::Disk, "node_pressure_io_waiting_seconds_total", "waiting for disks", 0.05),
     Rule::new(Cause::Disk, "container_pressure_io_waiting_seconds_total", "waiting for disks", 0.05),
     Rule::new(Cause::SlowDependency, AWAITING, "waiting for responses of", 0.5).waiting().each("peer"),
@@ -108,6 +115,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new(Cause::PoolExhausted, "node_netstat_TcpExt_ListenOverflows", "refusing connections", 0.5),
     Rule::new(Cause::LockContention, "jvm_monitor_contended_attempts_total", "contending for monitors", 50.0),
     Rule::new(Cause::DatabaseWork, "busyhour_postgres_sessions", "busy with queries", 1.0)
+        .with("state", "active")
+        .waiting(),
+    Rule::new(Cause::DatabaseWork, "busyhour_mysql_sessions", "busy with queries", 1.0)
         .with("state", "active")
         .waiting(),
     Rule::new(

@@ -1,4 +1,4 @@
-//! What sources show in a run: the usual values of every source, and those of a fault.
+//! The values of the sources in a run: the usual values, and the additional values of a fault.
 
 use busyhour_analysis::explanation::Cause;
 use busyhour_explain::{Signal, SignalPiece, SignalShape};
@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-/// How a source usually behaves, and what a fault adds.
+/// The usual values of a source, and the addition by a fault.
 struct Usual {
     cause: Cause,
     source: &'static str,
@@ -41,7 +41,7 @@ struct Usual {
     noise: f64,
     /// Bursts: mean distance in s, length in s, and height.
     bursts: Option<(f64, f64, f64)>,
-    /// What a fault adds.
+    /// The addition by a fault.
     fault: f64,
     relevant: f64,
     is_waiting: bool,

@@ -1,4 +1,4 @@
-//! How often the explanation accuses wrongly, and how often it names the cause.
+//! How often the explanation names a wrong cause, and how often it names the right one.
 //!
 //! By default each kind of run is simulated a few times. For the tables of `docs/explanations.md`, each is simulated 200 times:
 //!
@@ -22,7 +22,7 @@ fn seeds() -> u64 {
     option_env!("BUSYHOUR_STUDY_SEEDS").and_then(|seeds| seeds.parse().ok()).unwrap_or(3)
 }
 
-/// Runs of each kind with a fault, at least.
+/// Minimum number of runs of each kind with a fault.
 const FAULTS_MIN: u64 = 7;
 
 /// Prints a line of a table.
@@ -59,7 +59,7 @@ fn others(named: &[(Cause, u64)], but: Cause) -> String {
 }
 
 #[test]
-fn one_run_in_twenty_without_a_cause_is_accused_at_most() {
+fn at_most_one_run_in_twenty_without_a_cause_has_a_claim() {
     show("| run without a fault | with a claim | claimed |\n|---|---:|---|");
     let (mut claims, mut runs) = (0, 0);
     for kind in CLEAN {
@@ -73,7 +73,7 @@ fn one_run_in_twenty_without_a_cause_is_accused_at_most() {
     assert!(claims as f64 <= 0.05 * runs as f64 + 2.0, "{claims} of {runs}");
 }
 
-/// Counts of what was named in runs with faults.
+/// Counts of the causes that were named in runs with faults.
 #[derive(Clone, Default)]
 struct Named {
     right: u64,

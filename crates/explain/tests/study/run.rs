@@ -145,7 +145,7 @@ fn requests(
     }
 }
 
-/// The pauses of a collector: those of the fault, or short ones that no request notices.
+/// The pauses of a collector: those of the fault, or short ones that slow down no request.
 fn pauses(random: &mut Random, kind: &Kind, fault: Option<Cause>, intervals: &[(f64, f64)]) -> Signal {
     let mut pauses: Vec<(u64, u64)> = Vec::new();
     let ns = |seconds: f64| (seconds * 1e9) as u64;

@@ -8,7 +8,7 @@ use super::result::{KernelTimes, StreamResult, Validation};
 const RULE: &str = "-------------------------------------------------------------\n";
 
 impl StreamResult {
-    /// The results as STREAM 5.10 prints them. The first lines say that another program made them.
+    /// The results as STREAM 5.10 prints them. The first lines name this program as their source.
     pub fn printed(&self) -> String {
         let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         let gibibytes = |bytes: u64| bytes as f64 / f64::from(1 << 30);

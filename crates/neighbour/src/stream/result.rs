@@ -77,7 +77,7 @@ impl Validation {
         let arrays = [('a', errors.a, expected.a), ('b', errors.b, expected.b), ('c', errors.c, expected.c)];
         for (array, sum, expected) in arrays {
             let relative_error = sum / elements as f64 / expected.abs();
-            // A value that is no number is wrong, too.
+            // NaN is wrong, too.
             if relative_error.is_nan() || relative_error > EPSILON {
                 return Self::Failed { array, relative_error, epsilon: EPSILON };
             }

@@ -40,10 +40,10 @@ const SCV_PLAUSIBLE: f64 = 10.0;
 const USL_BETTER: f64 = 0.01;
 const USL_BETTER_MIN: f64 = 0.02;
 
-/// Minimum relative error of the curve's throughput from which a point is reported. This is the required accuracy of
+/// Minimum relative error of the curve's throughput for which a point is reported. This is the required accuracy of
 /// predictions.
 const POOR_THROUGHPUT: f64 = 0.10;
-/// Minimum relative error of the curve's response time from which a point is reported.
+/// Minimum relative error of the curve's response time for which a point is reported.
 const POOR_RESPONSE: f64 = 0.25;
 
 /// The method by which the parameters were determined.

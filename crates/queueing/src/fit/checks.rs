@@ -16,10 +16,10 @@ use super::point::LoadPoint;
 /// requests.
 const POPULATION_TOLERANCE: f64 = 0.10;
 
-/// Relative difference from which a measurement is excluded.
+/// A measurement is excluded if its relative difference is at least this.
 const POPULATION_LIMIT: f64 = 0.25;
 
-/// Maximum relative difference of each ratio X(R + Z)/N from an integer at which several generators are assumed.
+/// Several generators are assumed if no ratio X(R + Z)/N differs from an integer by a larger relative difference.
 const WHOLE_TOLERANCE: f64 = 0.20;
 
 /// If N is at least this many times X(R + Z), it may be the number of samples.

@@ -2,7 +2,7 @@
 
 use super::checks::CheckSettings;
 
-/// Utilization of the bottleneck from which a system counts as near saturation.
+/// A system counts as near saturation if the utilization of its bottleneck is at least this.
 pub(crate) const NEAR_SATURATION: f64 = 0.7;
 
 /// The choice of the model.

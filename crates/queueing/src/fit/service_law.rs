@@ -30,7 +30,7 @@ pub struct LawCandidate {
     pub law: FittedLaw,
     /// Akaike's criterion: 2k − 2 ln L. The lowest value is the best.
     pub aic: f64,
-    /// Difference from the lowest value. A law with more than 10 has hardly any support (Burnham & Anderson, "Model
+    /// Difference from the lowest value. A law with more than 10 has almost no support (Burnham & Anderson, "Model
     /// Selection", 2002).
     pub aic_excess: f64,
 }

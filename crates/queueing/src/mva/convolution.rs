@@ -93,7 +93,7 @@ impl Lattice {
     fn delay_series(&self, delays_s: &[f64]) -> Vec<Scaled> {
         let mut series = vec![Scaled::ONE; self.size];
         for at in 1..self.size {
-            // From the population with one customer less of its first class.
+            // Computed from the population with one customer less of its first class.
             let class = (0..self.sides.len()).find(|class| self.has_customer(at, *class)).unwrap_or_default();
             let present = (at / self.strides[class]) % self.sides[class];
             series[at] = series[at - self.strides[class]].times(delays_s[class] / present as f64);

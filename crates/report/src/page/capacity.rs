@@ -74,7 +74,7 @@ fn headline(fit: &CapacityFit) -> Markup {
     let capacity = &fit.headroom.capacity_per_s;
     html! {
         @if let Some(capacity) = capacity {
-            "Holds about " (capacity_per_s(capacity, " requests per second"))
+            "Sustains about " (capacity_per_s(capacity, " requests per second"))
         } @else {
             "The model has no limit"
         }

@@ -1,10 +1,10 @@
 //! The page of a search for the largest load. It needs no script.
 
 use busyhour_search::{LargestLoadReport, LoadKind, TrialOutcome};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-use super::bundle::{STYLE, content_security_policy};
 use super::experiment::table;
+use super::plain::plain_page;
 use crate::largest_load_words::{detail_lines, largest_load_sentence, load_text, search_trials_table};
 use crate::terminal_text::printable;
 
@@ -28,45 +28,27 @@ pub fn largest_load_html(report: &LargestLoadReport, prefix: &str) -> String {
     let thresholds = report.thresholds.join("; ");
     let link =
         |row: usize| report.trials.get(row).map(|record| format!("{prefix}{}/report.html", record.dir));
-    let page = html! {
-        (PreEscaped("<!doctype html>\n"))
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(PreEscaped(content_security_policy(false)));
-                meta name="viewport" content="width=device-width,initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " – Busyhour" }
-                style { (PreEscaped(STYLE)) }
-            }
-            "\n"
-            body {
-                header { h1 { (title) } p.sub { "Search in " (unit) " with the thresholds " (printable(&thresholds)) } }
-                "\n"
-                main #results {
-                    section.first aria-label="Result" {
-                        p.headline { (printable(&largest_load_sentence(report))) }
-                        @for line in detail_lines(report) { p { (printable(&line)) } }
-                    }
-                    "\n"
-                    section aria-labelledby="curve" {
-                        h2 id="curve" { "Pass curve" }
-                        (plot(report))
-                    }
-                    "\n"
-                    section aria-labelledby="trials" {
-                        h2 id="trials" { "Trials" }
-                        (table(&search_trials_table(report), link))
-                    }
-                }
-            }
+    let subtitle = html! { "Search in " (unit) " with the thresholds " (printable(&thresholds)) };
+    let sections = html! {
+        section.first aria-label="Result" {
+            p.headline { (printable(&largest_load_sentence(report))) }
+            @for line in detail_lines(report) { p { (printable(&line)) } }
         }
         "\n"
+        section aria-labelledby="curve" {
+            h2 id="curve" { "Pass curve" }
+            (plot(report))
+        }
+        "\n"
+        section aria-labelledby="trials" {
+            h2 id="trials" { "Trials" }
+            (table(&search_trials_table(report), link))
+        }
     };
-    page.into_string()
+    plain_page(&title, &subtitle, &sections)
 }
 
-/// The outcomes of trials at rest over the load, with the pass curve.
+/// The outcomes of trials without a preceding overload, by load, and the pass curve.
 fn plot(report: &LargestLoadReport) -> Markup {
     let (Some(first), Some(last)) = (report.pass_curve.first(), report.pass_curve.last()) else {
         return html! { p { "There is no curve: it needs trials that passed and trials that failed." } };
@@ -106,7 +88,7 @@ fn plot(report: &LargestLoadReport) -> Markup {
             }
             figcaption {
                 "Trials that passed (rings at 100 %) and failed (rings at 0 %), and the probability that a trial of full \
-                 length passes; the load on the scale of logarithms. Void trials and trials from above are left out."
+                 length passes. The load is on a logarithmic scale. Void trials and trials after an overload are left out."
             }
         }
     }

@@ -43,7 +43,7 @@ fn body(log: &ServerLog) -> Markup {
         @for note in outside_notes(log) { p { (printable(&note)) "." } }
         @if !log.limits.is_empty() {
             details {
-                summary { "What may not be concluded" }
+                summary { "Conclusions that the comparison does not support" }
                 ul { @for limit in &log.limits { li { (printable(limit)) "." } } }
             }
         }

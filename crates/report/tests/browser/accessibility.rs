@@ -7,8 +7,8 @@ use crate::devtools::Browser;
 
 /// Runs axe with all collapsed elements opened, and collapses them again.
 ///
-/// A table of hundreds of rows takes axe long and has no other elements than a short one, so it is checked only on a
-/// wide screen.
+/// axe needs a long time for a table of hundreds of rows, which contains the same kinds of elements as a short table.
+/// Such tables are therefore checked only on a wide screen.
 const RUN: &str = r"(async () => {
     if (document.querySelectorAll('tr').length > 400 && innerWidth < 1000) return [];
     const folded = [...document.querySelectorAll('details:not([open])')];

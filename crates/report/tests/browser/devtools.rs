@@ -199,7 +199,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Its child processes end with it when it is closed; the kill is for a browser that does not respond.
+        // When the browser is closed, its child processes end, too. A browser that does not respond is killed.
         let mut bytes = json!({ "id": u32::MAX, "method": "Browser.close" }).to_string().into_bytes();
         bytes.push(0);
         let _ = self.commands.write_all(&bytes);

@@ -426,7 +426,7 @@ pub fn write_sources(dir: &Path) {
             "the processor's counters are not visible in this virtual machine",
             "",
         ),
-        source("jvm:812", "", "not-watched", "nginx is no Java virtual machine", ""),
+        source("jvm:812", "", "not-watched", "nginx is not a Java virtual machine", ""),
     ];
     let file = serde_json::json!({ "version": 1, "sources": sources });
     std::fs::write(dir.join("sources.json"), file.to_string()).unwrap();

@@ -187,7 +187,7 @@ impl LogError {
                  jmeter.save.saveservice.* with which the file was written, as -J NAME=VALUE or -q FILE"
             }
             LogError::Aggregate(_) => {
-                "`busyhour report FILE` without further options shows the percentiles and what to doubt about them; for everything \
+                "`busyhour report FILE` without further options shows the percentiles and reasons to doubt them; for everything \
                  else, let the tool write samples (docs/other-tools.md)"
             }
             LogError::Unsupported(format) => format.hint(),

@@ -1,4 +1,4 @@
-//! The arrivals at the server beside those that were planned and sent.
+//! Compares the arrivals at the server with the planned and the sent ones.
 
 use busyhour_analysis::arrivals::{
     ArrivalContext, ArrivalTally, JudgedStarts, Observed, RequestedProcess, Resolution, TallySettings, judge,

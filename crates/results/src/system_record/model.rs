@@ -76,7 +76,7 @@ pub enum Aspect {
     Utilisation,
     /// How much work waited for the resource.
     Saturation,
-    /// What failed or was lost.
+    /// The operation that failed, or the data that were lost.
     Errors,
     /// How much data or work passed through the resource.
     Traffic,
@@ -185,7 +185,7 @@ pub struct ProcessRates {
 /// An event of the system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SystemMark {
-    /// What happened.
+    /// A description of the event.
     pub kind: MarkKind,
     /// The source that reported it.
     pub source: String,

@@ -74,7 +74,7 @@ pub(crate) fn read(run_dir: &Path) -> Result<Vec<ListedSource>, String> {
 /// The programs in a list of sources.
 pub(crate) fn programs(listed: &[ListedSource]) -> ProgramNames {
     let mut programs = ProgramNames::default();
-    // Of several sources with the same name, the first one counts.
+    // If several sources have the same name, the first one is used.
     for one in listed.iter().rev() {
         if let Some(program) = one.program() {
             programs.take_listed(&one.name, program);

@@ -1,5 +1,5 @@
-//! Servers of the laboratory that are written in Rust: one that answers after a delay, and one that stores orders in PostgreSQL.
-//! They are processes of their own, so that they can be observed.
+//! Servers of the laboratory that are written in Rust: one that answers after a delay, and one that stores orders in
+//! PostgreSQL. They are separate processes, so that they can be observed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -35,7 +35,7 @@ pub struct LabServer {
     connections: usize,
 }
 
-/// What all connections share.
+/// The data that all connections share.
 struct Shared {
     delay_ms: AtomicU64,
     orders: AtomicU64,

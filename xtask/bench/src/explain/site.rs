@@ -50,7 +50,7 @@ pub struct Site {
     cores: Cores,
     hog: Option<Running>,
     locker: Option<Client>,
-    // Dropped last: the processes.
+    // The processes, which are dropped last.
     children: Vec<Running>,
 }
 

@@ -37,7 +37,7 @@ pub struct Client {
     port: u16,
     /// Arrival process
     process: String,
-    /// Time before each arrival at which the kernel wakes the loop, which then watches the clock, in nanoseconds
+    /// Time in nanoseconds by which the kernel wakes the loop before each arrival; the loop then polls the clock
     lead_ns: u64,
 }
 

@@ -1,7 +1,8 @@
 //! Creates a short version of a real plan that runs without external effects in JMeter and in Busyhour.
 //!
-//! It has few users and loops, no pauses, nothing that writes files or connects to other servers, generated data files
-//! if they are missing, and HttpClient instead of Java's own HTTP client. Everything else is unchanged.
+//! The short version has few users and loops and no pauses. Elements that write files or connect to other servers are
+//! removed, missing data files are generated, and HttpClient replaces Java's own HTTP client. Everything else is
+//! unchanged.
 
 use anyhow::anyhow;
 use std::path::Path;

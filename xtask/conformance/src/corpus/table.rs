@@ -17,7 +17,7 @@ pub(super) fn outcome_table(outcomes: &[Outcome]) -> String {
     let mut skipped: BTreeMap<&str, usize> = BTreeMap::new();
     for outcome in outcomes {
         if let Outcome::Skipped(why) = outcome {
-            // The name of the missing jar does not make a separate reason.
+            // Missing jars count as one reason, whatever their names.
             let why = why.split(" without the jar of ").next().unwrap_or(why);
             *skipped.entry(why).or_default() += 1;
         }

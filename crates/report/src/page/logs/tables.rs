@@ -102,7 +102,7 @@ pub(super) fn glossary(page: &LogPage<'_>) -> Markup {
                 (entry(
                     "significant",
                     "The rate rose, at a false discovery rate of 5 % over all templates. A template that the baseline lacks need not \
-                     be significant: it may be rare, or have come in one burst.",
+                     be significant: it may be rare, or have occurred in a single burst.",
                 ))
             }
         }

@@ -109,7 +109,7 @@ class LivePage {
   lost(isOver: boolean): void {
     if (this.state === "ended") return;
     document.body.dataset["connection"] = "lost";
-    write("live-connection", isOver ? "No connection: the run has ended, or this page's address is not its own" : "Connecting again …");
+    write("live-connection", isOver ? "No connection: the run has ended, or the server rejected the address of this page" : "Connecting again …");
   }
 
   connected(): void {

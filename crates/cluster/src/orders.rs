@@ -6,9 +6,9 @@ use async_nats::{Client, Request};
 use busyhour_program::clock::{Clock, monotonic_ns};
 use nkeys::KeyPair;
 
-use super::member::Member;
 use crate::clock_table::{ClockOffset, Exchange, best_offset};
 use crate::error::ClusterError;
+use crate::invitation::Invitation;
 use crate::messages::{AgentAnswer, AgentRequest, ClockReading, Order, OrderAnswer};
 use crate::parts::part_of_message;
 use crate::seal::seal;
@@ -24,17 +24,29 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Number of exchanges for one estimate of an offset.
 const EXCHANGES: usize = 16;
 
+/// The key that signs orders: that of the invitation, or a new one without authentication.
+///
+/// # Errors
+/// The key of the invitation is not valid.
+pub(crate) fn signing_key(invitation: &Invitation) -> Result<KeyPair, ClusterError> {
+    match &invitation.seed {
+        Some(seed) => KeyPair::from_seed(seed)
+            .map_err(|error| ClusterError::Invitation(format!("the key of the invitation: {error}"))),
+        None => Ok(KeyPair::new_user()),
+    }
+}
+
 /// The time after this duration, by the clock of the process in ns.
-pub(super) fn after(duration: Duration) -> u64 {
+pub(crate) fn after(duration: Duration) -> u64 {
     monotonic_ns().saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// Gives orders.
-pub(super) struct Orders {
-    pub(super) client: Client,
+pub(crate) struct Orders {
+    pub(crate) client: Client,
     /// Signs the orders.
-    pub(super) key: KeyPair,
-    pub(super) run: String,
+    pub(crate) key: KeyPair,
+    pub(crate) run: String,
 }
 
 impl Orders {
@@ -42,7 +54,7 @@ impl Orders {
     ///
     /// # Errors
     /// There is no answer, or the agent refuses.
-    pub(super) async fn give(
+    pub(crate) async fn give(
         &self,
         agent: &str,
         order: &Order,
@@ -76,7 +88,7 @@ impl Orders {
     ///
     /// # Errors
     /// There is no answer.
-    pub(super) async fn ask(&self, agent: &str, request: &AgentRequest) -> Result<AgentAnswer, ClusterError> {
+    pub(crate) async fn ask(&self, agent: &str, request: &AgentRequest) -> Result<AgentAnswer, ClusterError> {
         let what = || format!("the request to the agent {agent}");
         let bytes = seal(&self.key, agent, request).map_err(|error| ClusterError::message(what(), error))?;
         let request = Request::new().payload(bytes.into()).timeout(Some(2 * ANSWER));
@@ -90,7 +102,7 @@ impl Orders {
     ///
     /// # Errors
     /// The agent does not answer.
-    pub(super) async fn read_clock(
+    pub(crate) async fn read_clock(
         &self,
         agent: &str,
         clock: &Clock,
@@ -102,7 +114,7 @@ impl Orders {
             let sent = now();
             let answer = self.give(agent, &Order::Clock, ANSWER).await?;
             let received = now();
-            if let OrderAnswer::Clock(ClockReading { received_ns, sent_ns }) = answer {
+            if let OrderAnswer::Clock(ClockReading { received_ns, sent_ns, .. }) = answer {
                 let (received_there, answered_there) = (there(received_ns), there(sent_ns));
                 exchanges.push(Exchange { sent, received_there, answered_there, received });
             }
@@ -113,23 +125,11 @@ impl Orders {
         Ok((offset, u64::try_from(longest).unwrap_or(0)))
     }
 
-    /// Adds an estimate of an agent's clock to its table.
-    ///
-    /// # Errors
-    /// The agent does not answer.
-    pub(super) async fn update_clock(&self, member: &mut Member, clock: &Clock) -> Result<(), ClusterError> {
-        let (offset, longest) = self.read_clock(&member.info.id, clock).await?;
-        member.round_trip_ns = member.round_trip_ns.max(longest);
-        let offset_ns = offset.offset_ns - member.origin_ns;
-        member.clock.add(ClockOffset { offset_ns, ..offset });
-        Ok(())
-    }
-
     /// Fetches a part of a file of an agent's record.
     ///
     /// # Errors
     /// There is no answer, or the agent cannot read the file.
-    pub(super) async fn fetch(&self, agent: &str, file: &str, from: u64) -> Result<Vec<u8>, String> {
+    pub(crate) async fn fetch(&self, agent: &str, file: &str, from: u64) -> Result<Vec<u8>, String> {
         let order = Order::Fetch { file: file.to_owned(), from };
         let recipient = format!("{}/{agent}", self.run);
         let bytes = seal(&self.key, &recipient, &order).map_err(|error| error.to_string())?;

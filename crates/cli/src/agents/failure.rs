@@ -6,10 +6,10 @@ use busyhour_diagnostic::io_hints::chain;
 use crate::exit::{Exit, hinted};
 
 /// The exit code and the message for an error.
-pub(super) fn failure(error: &ClusterError) -> (Exit, String) {
+pub(crate) fn failure(error: &ClusterError) -> (Exit, String) {
     let exit = match error {
         ClusterError::Invitation(_) => Exit::Usage,
-        ClusterError::Agents(_) | ClusterError::Refused { .. } => Exit::Refused,
+        ClusterError::Agents(_) | ClusterError::Refused { .. } | ClusterError::Attach { .. } => Exit::Refused,
         ClusterError::Stopped => Exit::Stopped,
         _ => Exit::Internal,
     };
