@@ -1,9 +1,10 @@
-//! Tasks of the project: `cargo xtask tidy`, `cargo xtask conformance`, `cargo xtask bench`.
+//! Tasks of the project: `cargo xtask tidy`, `cargo xtask test`, `cargo xtask conformance`, `cargo xtask bench`.
 //!
 //! Only the checks are part of this program. The other tools are separate crates that are built when they are used,
 //! because they have many more dependencies.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool that prints its results")]
 
+mod test_programs;
 mod tidy;
 
 use std::ffi::OsString;
@@ -16,6 +17,7 @@ use xtask_common::project;
 const EXAMPLES: &str = "\
 Examples:
   cargo xtask tidy
+  cargo xtask test
   cargo xtask conformance record loop-
   cargo xtask conformance new-case --help
   cargo xtask bench http --only throughput";
@@ -32,6 +34,8 @@ struct Arguments {
 enum Task {
     /// Check the rules of the code: layers, import cycles, lengths, banned calls, licences
     Tidy(tidy::Options),
+    /// Run all tests, several test programs at the same time
+    Test,
     /// Write the list of known differences of conformance cases into docs/jmeter-differences.md
     Differences,
     /// Write the drawing of the layers of crates into ARCHITECTURE.md
@@ -55,6 +59,7 @@ struct ToolArguments {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Tidy(options) => tidy::run(&options).map(|()| ExitCode::SUCCESS),
+        Task::Test => test_programs::run().map(|()| ExitCode::SUCCESS),
         Task::Differences => tidy::differences::write(&project::root()).map(|()| ExitCode::SUCCESS),
         Task::Layers => tidy::layers::write(&project::root()).map(|()| ExitCode::SUCCESS),
         Task::Conformance(arguments) => run_tool("xtask-conformance", &arguments),

@@ -30,7 +30,7 @@ pub use compared::{
     COMPARISON_VERSION, ComparedRow, ComparedRun, Comparison, ComparisonSettings, Counted, Side, TestFamily,
 };
 pub use differences::{RunDifference, differences};
-pub use effect::{Effect, EffectMethod, Interval, Margins, Verdict};
+pub use effect::{EffectMethod, Interval, LabelEffect, Margins, Verdict};
 pub use measure::{Measure, Measured, RESAMPLES, RunPrecision, SAMPLES_MIN, TAIL_SAMPLES};
 pub use planning::{CAUTION, LENGTH_FACTORS, POWERS, PowerNeed, PowerRow, RunsNeeded};
 pub use run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunSeries};

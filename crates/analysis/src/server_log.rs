@@ -2,7 +2,7 @@
 
 mod sentence;
 
-use busyhour_serverlog::{ClockOffset, MatchCounts, StatusChange};
+use busyhour_serverlog::{MatchCounts, ServerClock, StatusChange};
 use busyhour_stats::Decision;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub struct ServerLog {
     pub missing: Vec<MissingRequest>,
     /// The clock of the server less that of the generator; `None` if too few requests match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<ClockOffset>,
+    pub offset: Option<ServerClock>,
     /// The arrivals at the server.
     pub arrivals: ServerArrivals,
     /// Time outside of the server by label, all labels first; empty if it is not available.

@@ -25,8 +25,8 @@ mod track;
 mod write;
 
 pub use criterion::{
-    Criterion, CriterionError, LabelPattern, Limit, Meaning, MeasuredQuantity, MeasuredSamples, MeasuredTime,
-    Operator, Unit, Window,
+    Criterion, CriterionError, CriterionLimit, LabelPattern, Meaning, MeasuredQuantity, MeasuredSamples,
+    MeasuredTime, Operator, ValueUnit, Window,
 };
 pub use judge::{Judge, ThresholdStop};
 pub use outcome::{THRESHOLDS_VERSION, ThresholdReport, ThresholdResult, WorstWindow};

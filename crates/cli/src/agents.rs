@@ -72,7 +72,7 @@ pub(crate) struct OnArgs {
     /// Time to wait until enough agents are free (default: 10s).
     #[arg(long, value_name = "TIME", requires = "on", hide_short_help = true)]
     wait_for_agents: Option<String>,
-    /// Which agents get the rows of CSV files: split or copy (default: split for files that are read once, copy for others).
+    /// Which agents get the rows of CSV files: split, unique or copy (default: split for files that are read once, copy for others).
     #[arg(long, value_name = "ROWS", requires = "on", hide_short_help = true)]
     csv: Option<CsvChoice>,
     /// Time without a message from this program after which agents stop the run (default: 30s; 5s with redistribute).
@@ -108,6 +108,8 @@ enum ShareChoice {
 enum CsvChoice {
     /// Row i goes to agent i modulo their number.
     Split,
+    /// As split; a plan in which a row could be used twice is refused.
+    Unique,
     /// Every agent gets all rows.
     Copy,
 }
@@ -157,6 +159,7 @@ impl OnArgs {
             wait,
             csv_rows: match self.csv {
                 Some(CsvChoice::Split) => CsvRows::Split,
+                Some(CsvChoice::Unique) => CsvRows::Unique,
                 Some(CsvChoice::Copy) => CsvRows::Copy,
                 None => CsvRows::UsedOnce,
             },

@@ -30,7 +30,7 @@ pub(crate) enum Exit {
     ModelFails = 9,
     /// 10: the run completed without sending a request.
     NothingSent = 10,
-    /// 11: a history has too few runs to detect a regression.
+    /// 11: a history has too few runs to detect a regression, or a search for the largest load is less precise than requested.
     NotJudged = 11,
     /// 12: the run ended, but a part of its load is missing, because an agent was lost.
     LoadLost = 12,

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{Prepared, RunEvent, RunObserver as _};
 use busyhour_observation::{
     Observation, ObservationRequest, ObservedSeries, SourceLine, SourceSpec, SystemObserver, parse_sources,
 };
 use busyhour_observe::INTERVAL_MIN;
-use busyhour_observe::prometheus::FetchOptions;
+use busyhour_observe::prometheus::{FetchOptions, MetricSelection};
 use clap::Args;
 
 use crate::command_error::CommandError;
@@ -27,13 +28,18 @@ pub(crate) struct ObserveRunArgs {
     /// What to observe: auto (default), none, os, jvm, …
     ///
     /// Sources: none, auto (the processes behind the hosts and ports of the plan, and this machine), os, process:PID or process:NAME, jvm or jvm:NAME,
-    /// gc:FILE, log:FILE, journal:UNIT, prometheus:URL or just the URL, postgres://USER:PASSWORD@HOST/DATABASE, rdt, perf:PID, stacks:jvm:NAME. A comma in a
-    /// value is written `\,`.
+    /// gc:FILE, log:FILE, journal:UNIT, prometheus:URL or just the URL, postgres://USER:PASSWORD@HOST/DATABASE, mysql://USER:PASSWORD@HOST/DATABASE, rdt, perf:PID,
+    /// stacks:jvm:NAME. A comma in a value is written `\,`.
     #[arg(long, value_name = "SOURCES")]
     observe: Vec<String>,
     /// Time between readings, at least 100ms (default: 1s).
     #[arg(long, value_name = "TIME", hide_short_help = true)]
     observe_interval: Option<String>,
+    /// Record these metrics of exporters instead of the usual ones; may be given several times.
+    ///
+    /// Patterns such as 'node_disk_*_total', 'container_*{pod="shop-*"}' or '!node_disk_discard*'; '*' stands for any text, and '!' excludes.
+    #[arg(long, value_name = "PATTERN", hide_short_help = true)]
+    observe_metrics: Vec<String>,
     /// PEM file of certificate authorities that are trusted for scraped metrics and databases.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     observe_ca: Option<PathBuf>,
@@ -61,6 +67,7 @@ impl ObserveRunArgs {
         run.request.keep_secrets = keep_secrets;
         run.request.is_generator = true;
         run.request.fetch = fetch_options(self.observe_ca.as_ref())?;
+        run.request.metrics = metrics_of(&self.observe_metrics)?;
         if let Some(interval) = &self.observe_interval {
             run.request.interval = interval_of("--observe-interval", interval)?;
         }
@@ -90,6 +97,15 @@ pub(crate) fn interval_of(option: &str, text: &str) -> Result<Duration, CommandE
     Ok(interval)
 }
 
+/// Reads patterns of metrics. Without any, the usual metrics are selected.
+pub(crate) fn metrics_of(patterns: &[String]) -> Result<MetricSelection, CommandError> {
+    if patterns.is_empty() {
+        return Ok(MetricSelection::default());
+    }
+    let parsed = MetricSelection::parse(patterns.iter().map(String::as_str));
+    parsed.map_err(|error| format!("--observe-metrics: {}", chain(&error)).into())
+}
+
 /// The options for metrics of other programs. The token comes from the environment, because other users can read command lines.
 pub(crate) fn fetch_options(authorities: Option<&PathBuf>) -> Result<FetchOptions, CommandError> {
     let authorities = authorities
@@ -107,6 +123,16 @@ impl RunObservation {
     #[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "only the demo names sources itself"))]
     pub(crate) fn of_list(list: &str) -> Result<RunObservation, CommandError> {
         ObserveRunArgs { observe: vec![list.to_owned()], ..ObserveRunArgs::default() }.read(false)
+    }
+
+    /// The observation of a run on agents. This process then makes no load: its connections lead to the hub, not to the system.
+    pub(crate) fn without_load(&mut self) {
+        self.request.is_generator = false;
+    }
+
+    /// Leaves out a server that this process is connected to, but which is not under test.
+    pub(crate) fn leave_out(&mut self, host: String, port: u16) {
+        self.request.own_servers.push((host, port));
     }
 
     /// Whether anything is observed.
@@ -197,6 +223,28 @@ mod tests {
     use busyhour_observation::LineState;
 
     use super::*;
+
+    #[test]
+    fn patterns_of_metrics_replace_the_usual_ones() {
+        let of = |patterns: &[&str]| {
+            let observe_metrics = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+            ObserveRunArgs { observe_metrics, ..ObserveRunArgs::default() }.read(false)
+        };
+        let metrics = of(&["go_*", "!go_gc_*"]).unwrap().request.metrics;
+        assert!(metrics.selects("go_goroutines", &[]) && !metrics.selects("go_gc_duration_seconds", &[]));
+        assert!(!metrics.selects("node_load1", &[]));
+        assert!(of(&[]).unwrap().request.metrics.selects("node_load1", &[]));
+        let error = of(&["go_*{"]).unwrap_err().to_string();
+        assert!(error.starts_with("--observe-metrics: the pattern `go_*{` is not"), "{error}");
+    }
+
+    #[test]
+    fn the_connections_of_a_controller_are_not_followed() {
+        let mut observation = ObserveRunArgs::default().read(false).unwrap();
+        assert!(observation.request.is_generator);
+        observation.without_load();
+        assert!(!observation.request.is_generator);
+    }
 
     #[test]
     fn the_overview_names_watched_and_unwatched_sources() {

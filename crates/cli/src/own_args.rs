@@ -101,6 +101,9 @@ impl OwnArgs {
         };
         run.user_factor = self.on.user_factor();
         command.agents = self.on.settings(command.observation.is_on())?;
+        if command.agents.is_some() {
+            command.observation.without_load();
+        }
         self.load.apply(url, command)
     }
 }

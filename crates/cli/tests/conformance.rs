@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use busyhour_standin::{Case, StandIn, cases, differences};
+use busyhour_standin::{ConformanceCase, StandIn, cases, differences};
 
 /// Number of cases that run at the same time. Most cases wait for timers, not for the processor.
 const AT_ONCE: usize = 6;
@@ -29,7 +29,7 @@ fn plans_behave_as_in_jmeter() {
             .unwrap();
     let own_codes: BTreeMap<String, i32> =
         serde_json::from_slice(&std::fs::read(conformance().join("own-exit-codes.json")).unwrap()).unwrap();
-    let all: Vec<Case> = cases(&conformance().join("cases"))
+    let all: Vec<ConformanceCase> = cases(&conformance().join("cases"))
         .unwrap()
         .into_iter()
         .filter(|case| only.is_empty() || case.name.contains(&only))
@@ -71,7 +71,7 @@ fn plans_behave_as_in_jmeter() {
 }
 
 /// Runs a case and compares it. `own_code` is the exit code if it differs from JMeter's on purpose.
-fn replay(case: &Case, own_code: Option<i32>) -> Result<(), Box<dyn Error>> {
+fn replay(case: &ConformanceCase, own_code: Option<i32>) -> Result<(), Box<dyn Error>> {
     let server = StandIn::start()?;
     let out = tempfile::tempdir()?;
     let runs = tempfile::tempdir()?;

@@ -42,6 +42,9 @@ pub enum ClusterError {
     /// The agents that a run needs are not available.
     #[error("{0}")]
     Agents(String),
+    /// The rows of CSV files cannot be dealt as requested.
+    #[error("{0}")]
+    Rows(String),
     /// An agent refuses the run.
     #[error("the agent {agent} refuses the run: {reason}")]
     Refused {

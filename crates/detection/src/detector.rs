@@ -7,7 +7,7 @@ use crate::detection::{Confidence, Detection};
 use crate::episodes::{Episodes, REMEMBERED_S};
 use crate::harm::HarmKind;
 use crate::history::{DISCARDED, History};
-use crate::reading::{Reading, SuspectId};
+use crate::reading::{SuspectId, UsageReading};
 use crate::scores::NormalScores;
 
 /// The largest accepted probability that noise gives such an association, over all candidates and kinds of harm that
@@ -91,7 +91,7 @@ struct Suspect {
 
 impl Detector {
     /// Processes a reading. Returns the neighbour that was found with it, if any.
-    pub fn add(&mut self, reading: &Reading<'_>) -> Option<&Detection> {
+    pub fn add(&mut self, reading: &UsageReading<'_>) -> Option<&Detection> {
         self.readings += 1;
         self.start_s.get_or_insert(reading.at_s);
         if self.history.is_full() {

@@ -2,7 +2,7 @@
 
 use crate::candidates::Candidates;
 use crate::harm::HarmKind;
-use crate::reading::Reading;
+use crate::reading::UsageReading;
 
 /// Maximum number of readings: those of half an hour, with one reading per second.
 pub(crate) const READINGS_MAX: usize = 1_800;
@@ -30,7 +30,7 @@ const DRAIN: usize = 5;
 
 impl History {
     /// Adds a reading.
-    pub(crate) fn add(&mut self, reading: &Reading<'_>) {
+    pub(crate) fn add(&mut self, reading: &UsageReading<'_>) {
         let victim = reading.victim;
         self.drain = if victim.is_at_own_limit { DRAIN } else { self.drain.saturating_sub(1) };
         let is_limited = victim.is_at_own_limit || self.drain > 0;

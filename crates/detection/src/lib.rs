@@ -41,5 +41,5 @@ pub use harm::HarmKind;
 pub use neighbours::{
     Damage, NEIGHBOURS_FILE_NAME, NEIGHBOURS_VERSION, Neighbour, Neighbours, NotWatched, Who,
 };
-pub use reading::{Reading, SuspectId, Use, Victim};
+pub use reading::{SuspectId, UsageReading, Use, Victim};
 pub use steal::{STEAL_SHARE_MIN, StealWatch, StolenTime};

@@ -28,7 +28,7 @@ pub struct Victim {
 
 /// One reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading<'u> {
+pub struct UsageReading<'u> {
     /// Its time in seconds since the start of the observation.
     pub at_s: f64,
     /// The system under test.

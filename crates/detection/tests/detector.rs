@@ -1,6 +1,6 @@
 //! Tests the detector with simple systems; `study` measures its error rates.
 
-use busyhour_detection::{Detection, Detector, HarmKind, Reading, SuspectId, Use, Victim};
+use busyhour_detection::{Detection, Detector, HarmKind, SuspectId, UsageReading, Use, Victim};
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -18,7 +18,7 @@ fn observe(mut victim: impl FnMut(f64, f64) -> Victim) -> Vec<Detection> {
         let other = Use { id: SuspectId(8), cores: rng.random_range(0.01..0.1) };
         let uses = [Use { id: PROCESS, cores }, other, Use { id: GROUP, cores: cores + 0.001 }];
         let victim = victim(active, rng.random());
-        detector.add(&Reading { at_s: f64::from(second), victim, uses: &uses });
+        detector.add(&UsageReading { at_s: f64::from(second), victim, uses: &uses });
     }
     detector.detections().cloned().collect()
 }

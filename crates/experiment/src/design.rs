@@ -10,7 +10,7 @@ mod trial_id;
 
 pub use case_set::{Case, CaseSet, CasesError, DesignFactor, DesignKind};
 pub use duration::{DurationEstimate, TrialTimes};
-pub use journal::{GivenUp, Journal, JournalEntry, JournalError, NextTrial, TrialCounts, TrialOutcome};
+pub use journal::{EntryError, GivenUp, Journal, JournalEntry, NextTrial, TrialCounts, TrialOutcome};
 pub use order::TrialOrder;
 pub use schedule::{Design, DesignError, DesignPlan, TRIALS_MAX, Trial};
 pub use trial_id::{TrialId, TrialIdError};

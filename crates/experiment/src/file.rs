@@ -17,15 +17,15 @@ mod trial_plan;
 mod validate;
 
 pub use experiment::Experiment;
-pub use factor::{Factor, FilePatch, Level};
+pub use factor::{Factor, FactorLevel, FilePatch};
 pub use quantity::{ByteSize, CoreList, Duration, Percent, QuantityError, WayMask};
 pub use read::{EXPERIMENT_BYTES_MAX, ReadExperiment};
 pub use recovery::{CaseLevels, RecoveryCases, RecoveryPlan};
-pub use response::{Response, ResponseError, ResponseMeasure};
+pub use response::{ResponseError, ResponseMeasure, ResponseVariable};
 pub use short::ShortForm;
 pub use system::{Command, SystemUnderTest, TrialLoad};
 pub use treatment::{
-    AllocationMasks, AllocationProgram, CgroupLimits, CommandPair, Neighbour, NeighbourWorkload,
+    AllocationMasks, AllocationProgram, CgroupTreatment, CommandPair, Neighbour, NeighbourWorkload,
     NetworkConditions, RestartSettings, Treatment, TreatmentAction, TreatmentError,
 };
 pub use trial_plan::{ExperimentLimits, Repetitions, TrialPlan};

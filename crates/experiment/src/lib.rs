@@ -48,7 +48,7 @@ mod scale;
 
 pub use design::{
     Case, CaseSet, CasesError, Design, DesignError, DesignFactor, DesignKind, DesignPlan, DurationEstimate,
-    GivenUp, Journal, JournalEntry, JournalError, NextTrial, TRIALS_MAX, Trial, TrialCounts, TrialId,
+    EntryError, GivenUp, Journal, JournalEntry, NextTrial, TRIALS_MAX, Trial, TrialCounts, TrialId,
     TrialIdError, TrialOrder, TrialOutcome, TrialTimes,
 };
 pub use effects::{
@@ -59,14 +59,14 @@ pub use effects::{
     smallest_effect, surfaces,
 };
 pub use file::{
-    AllocationMasks, AllocationProgram, ByteSize, CaseLevels, CgroupLimits, Command, CommandPair, CoreList,
-    Duration, EXPERIMENT_BYTES_MAX, Experiment, ExperimentLimits, Factor, FilePatch, Level, Neighbour,
-    NeighbourWorkload, NetworkConditions, Percent, QuantityError, ReadExperiment, RecoveryCases,
-    RecoveryPlan, Repetitions, Response, ResponseError, ResponseMeasure, RestartSettings, ShortForm,
+    AllocationMasks, AllocationProgram, ByteSize, CaseLevels, CgroupTreatment, Command, CommandPair,
+    CoreList, Duration, EXPERIMENT_BYTES_MAX, Experiment, ExperimentLimits, Factor, FactorLevel, FilePatch,
+    Neighbour, NeighbourWorkload, NetworkConditions, Percent, QuantityError, ReadExperiment, RecoveryCases,
+    RecoveryPlan, Repetitions, ResponseError, ResponseMeasure, ResponseVariable, RestartSettings, ShortForm,
     SystemUnderTest, Treatment, TreatmentAction, TreatmentError, TrialLoad, TrialPlan, WayMask,
 };
 pub use report::{
-    CaseCauses, ExperimentReport, Quantile, REPORT_VERSION, ReportedFactor, ReportedRecovery,
-    ReportedResponse, ReportedTrial, response_table,
+    CaseCauses, ExperimentReport, REPORT_VERSION, ReportedFactor, ReportedRecovery, ReportedResponse,
+    ReportedTrial, TrialQuantile, response_table,
 };
 pub use scale::ResponseScale;

@@ -9,7 +9,7 @@ use crate::effects::{
     AnalysisSettings, ExperimentAnalysis, LookPlan, RecoveredLoss, ResponseSurface, ResponseTable,
     TrialValue, analyse, effect_name, recovered_loss, sentence, surfaces,
 };
-use crate::file::{Experiment, Repetitions, Response};
+use crate::file::{Experiment, Repetitions, ResponseVariable};
 use crate::scale::ResponseScale;
 
 /// Version of the format of reports.
@@ -32,7 +32,7 @@ pub struct ReportedTrial {
     pub values: BTreeMap<String, Option<f64>>,
     /// Quantiles of the response times of all requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub quantiles: Vec<Quantile>,
+    pub quantiles: Vec<TrialQuantile>,
     /// The cause of slow requests that the explanation names; `None` if nothing was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
@@ -82,7 +82,7 @@ pub struct ReportedRecovery {
 
 /// A quantile of the response times of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Quantile {
+pub struct TrialQuantile {
     /// The share of requests that did not take longer.
     pub share: f64,
     /// The response time in ms.
@@ -192,7 +192,7 @@ impl ExperimentReport {
 #[must_use]
 pub fn response_table(
     design: &Design,
-    response: &Response,
+    response: &ResponseVariable,
     trials: &[ReportedTrial],
     blocks: u32,
 ) -> Option<ResponseTable> {
@@ -209,7 +209,7 @@ pub fn response_table(
 fn reported(
     experiment: &Experiment,
     design: &Design,
-    response: &Response,
+    response: &ResponseVariable,
     trials: &[ReportedTrial],
 ) -> ReportedResponse {
     let cases = design.cases();

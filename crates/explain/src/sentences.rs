@@ -104,13 +104,15 @@ pub(crate) fn next_step(cause: Cause, candidate: Option<&Evidence>, not_examined
         Cause::GcPauses => "repeat the run with another heap size or collector",
         Cause::NetworkLoss => "repeat the run over another network path",
         Cause::DatabaseLock => {
-            "look at the blocking sessions (pg_blocking_pids) during a repetition of the run"
+            "look at the blocking sessions (pg_blocking_pids, sys.innodb_lock_waits) during a repetition of the run"
         }
         Cause::SlowDependency => "repeat the run with a stand-in for the server behind the system",
         Cause::Disk => "repeat the run with data on a faster or otherwise unused disk",
         Cause::PoolExhausted => "repeat the run with a larger pool",
         Cause::LockContention => "take thread dumps during a repetition of the run",
-        Cause::DatabaseWork => "look at the most expensive queries (pg_stat_statements)",
+        Cause::DatabaseWork => {
+            "look at the most expensive queries (pg_stat_statements, sys.statement_analysis)"
+        }
         Cause::MemoryBandwidth => "repeat the run with the system alone on its socket",
         Cause::Errors => "look at the first exceptions of the log",
         Cause::CpuSaturation => "repeat the run at a lower rate, or with more CPUs",

@@ -19,7 +19,7 @@ pub enum BetterWhen {
 /// How a figure changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum FigureChange {
     /// It improved.
     Better,
     /// It became worse.
@@ -48,7 +48,7 @@ pub struct ComparedGcFigure {
     /// Which direction is better.
     pub better_when: BetterWhen,
     /// How it changed.
-    pub change: Change,
+    pub change: FigureChange,
 }
 
 /// A comparison of two logs. Each log is of one run only: a small difference may be chance.
@@ -104,7 +104,8 @@ impl GcComparison {
     /// became worse is always included.
     pub fn worse_by(&self, percent: f64) -> impl Iterator<Item = &ComparedGcFigure> {
         self.figures.iter().filter(move |figure| {
-            figure.change == Change::Worse && figure.percent.is_none_or(|change| change.abs() >= percent)
+            figure.change == FigureChange::Worse
+                && figure.percent.is_none_or(|change| change.abs() >= percent)
         })
     }
 }
@@ -121,15 +122,15 @@ fn compared(
         (Some(one), Some(two)) => {
             let percent = (one != 0.0).then(|| 100.0 * (two - one) / one.abs());
             let change = match (better_when, two.total_cmp(&one)) {
-                (_, std::cmp::Ordering::Equal) => Change::Same,
-                (BetterWhen::Neither, _) => Change::Different,
+                (_, std::cmp::Ordering::Equal) => FigureChange::Same,
+                (BetterWhen::Neither, _) => FigureChange::Different,
                 (BetterWhen::Lower, std::cmp::Ordering::Less)
-                | (BetterWhen::Higher, std::cmp::Ordering::Greater) => Change::Better,
-                (BetterWhen::Lower | BetterWhen::Higher, _) => Change::Worse,
+                | (BetterWhen::Higher, std::cmp::Ordering::Greater) => FigureChange::Better,
+                (BetterWhen::Lower | BetterWhen::Higher, _) => FigureChange::Worse,
             };
             (percent, change)
         }
-        _ => (None, Change::Unknown),
+        _ => (None, FigureChange::Unknown),
     };
     Some(ComparedGcFigure {
         name,

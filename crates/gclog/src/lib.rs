@@ -40,7 +40,7 @@ mod summary;
 mod unified;
 
 pub use caveat::GcCaveat;
-pub use comparison::{BetterWhen, Change, ComparedGcFigure, GcComparison};
+pub use comparison::{BetterWhen, ComparedGcFigure, FigureChange, GcComparison};
 pub use cpu::CpuSums;
 pub use event::{CauseId, Collector, EventKind, GcEvent, GenerationSizes};
 pub use figures::{

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use busyhour_gclog::{
-    BetterWhen, Change, Collector, EventKind, GcCaveat, GcComparison, GcLog, GcLogReader, GcSummary,
+    BetterWhen, Collector, EventKind, FigureChange, GcCaveat, GcComparison, GcLog, GcLogReader, GcSummary,
     LeakVerdict, UnavailableReason, UndecidedReason, first_stamp, part_order,
 };
 
@@ -263,15 +263,15 @@ fn comparisons_take_the_better_direction_into_account() {
     let found = GcComparison::of(&before, &after);
     let figure = |name: &str| found.figures.iter().find(|figure| figure.name == name).unwrap();
     let is = |name: &str| (figure(name).better_when, figure(name).change);
-    assert_eq!(is("accumPause"), (BetterWhen::Lower, Change::Better));
-    assert_eq!(is("throughput"), (BetterWhen::Higher, Change::Better));
-    assert_eq!(is("footprint"), (BetterWhen::Lower, Change::Worse));
+    assert_eq!(is("accumPause"), (BetterWhen::Lower, FigureChange::Better));
+    assert_eq!(is("throughput"), (BetterWhen::Higher, FigureChange::Better));
+    assert_eq!(is("footprint"), (BetterWhen::Lower, FigureChange::Worse));
     assert_eq!(figure("footprint").percent, Some(100.0));
     assert_eq!((figure("footprint").before.as_str(), figure("footprint").after.as_str()), ("96 M", "192 M"));
-    assert_eq!(is("freedMemory"), (BetterWhen::Neither, Change::Different));
-    assert_eq!(is("fullGcPauseCount").1, Change::Better);
-    assert_eq!(is("fullGCPerformance").1, Change::Unknown);
-    assert_eq!(is("pauseMedian").1, Change::Same);
+    assert_eq!(is("freedMemory"), (BetterWhen::Neither, FigureChange::Different));
+    assert_eq!(is("fullGcPauseCount").1, FigureChange::Better);
+    assert_eq!(is("fullGCPerformance").1, FigureChange::Unknown);
+    assert_eq!(is("pauseMedian").1, FigureChange::Same);
     let worse: Vec<_> = found.worse_by(50.0).map(|figure| figure.name).collect();
     assert!(worse.contains(&"footprint") && !worse.contains(&"accumPause"), "{worse:?}");
     assert!((found.length_ratio.unwrap() - 10.015 / 10.01).abs() < 1e-9);

@@ -65,7 +65,7 @@ pub enum CommandRefused {
     FixedRate(String),
     /// The rate is out of range, or there were too many changes.
     #[error(transparent)]
-    Rate(#[from] busyhour_program::run_control::ControlError),
+    Rate(#[from] busyhour_program::run_control::LoadChangeError),
 }
 
 /// The phase of a run.

@@ -75,6 +75,28 @@ impl LeakRounds {
         self.requests.is_empty()
     }
 
+    /// Requests from the first round to the end of each round.
+    #[must_use]
+    pub fn requests(&self) -> &[f64] {
+        &self.requests
+    }
+
+    /// Bytes of all live objects after each round.
+    #[must_use]
+    pub fn live_bytes(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.requests.len()];
+        for history in &self.histories {
+            sums.iter_mut().zip(&history.bytes).for_each(|(sum, bytes)| *sum += bytes);
+        }
+        sums
+    }
+
+    /// Bytes of a class after each round; `None` if no histogram has it. The name is that of the JVM.
+    #[must_use]
+    pub fn class_bytes(&self, class: &str) -> Option<&[f64]> {
+        self.index.get(class).map(|at| self.histories[*at].bytes.as_slice())
+    }
+
     /// Adds a round in which this many requests completed, with the live objects after it. Classes of different
     /// loaders with the same name are added up.
     ///
@@ -190,7 +212,9 @@ mod tests {
         rounds.push(5, [size("b", 7)]).unwrap();
         assert_eq!(rounds.requests, [10.0, 15.0]);
         assert_eq!(rounds.histories[0].instances, [3.0, 0.0]);
-        assert_eq!(rounds.histories[1].bytes, [0.0, 112.0]);
+        assert_eq!(rounds.class_bytes("b"), Some(&[0.0, 112.0][..]));
+        assert_eq!(rounds.class_bytes("c"), None);
+        assert_eq!(rounds.live_bytes(), [48.0, 112.0]);
     }
 
     #[test]

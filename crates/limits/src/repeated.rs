@@ -56,7 +56,7 @@ const FRAGMENTS_MAX: usize = 6;
 
 /// An input that is generated from arbitrary bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Generated {
+pub struct GeneratedInput {
     /// The text before the parts.
     pub before: String,
     /// The part.
@@ -67,7 +67,7 @@ pub struct Generated {
     pub count: usize,
 }
 
-impl Generated {
+impl GeneratedInput {
     /// Returns an input of these fragments with at most `count_max` parts and `bytes_max` bytes, and the unused rest of `bytes`.
     /// The first byte determines the number of parts, on a logarithmic scale from 10; it is smaller if `bytes_max` requires
     /// it. Each further byte determines a fragment or a number of fragments.
@@ -166,14 +166,14 @@ mod tests {
 
     #[test]
     fn generated_inputs_have_many_counts_and_are_limited() {
-        let (least, rest) = Generated::new(&[0, 1, 0, 0, 1, 1, 2, 9], &["a", "b~", "c"], 1_000, 1 << 20);
+        let (least, rest) = GeneratedInput::new(&[0, 1, 0, 0, 1, 1, 2, 9], &["a", "b~", "c"], 1_000, 1 << 20);
         assert_eq!(least.text(), "ab0b1b2b3b4b5b6b7b8b9c");
         assert_eq!(rest, [9]);
-        let (most, _) = Generated::new(&[255, 0, 0, 1], &["a", "b~"], 100_000, 1_000);
+        let (most, _) = GeneratedInput::new(&[255, 0, 0, 1], &["a", "b~"], 100_000, 1_000);
         assert_eq!((most.count, most.part.as_str()), (125, "b~"));
         let counts = std::sync::Mutex::new(Vec::new());
         check_generated(1, 200, |bytes| {
-            let (input, _) = Generated::new(bytes, &["a", "b", "~"], 100_000, 1 << 20);
+            let (input, _) = GeneratedInput::new(bytes, &["a", "b", "~"], 100_000, 1 << 20);
             assert!(input.text().len() <= 1 << 20);
             counts.lock().expect("no panic").push(input.count);
         });

@@ -89,7 +89,12 @@ pub(crate) fn replayed(content: &SearchContent) -> Result<Option<Search>, LoadSe
     content.check_version()?;
     let Some(preparation) = &content.preparation else { return Ok(None) };
     let mut search = Search::new(preparation.settings)?;
-    for record in content.records.iter().filter(|record| record.purpose.is_some()) {
+    let mut resumed = content.resumed.iter().peekable();
+    for (at, record) in content.records.iter().enumerate().filter(|(_, record)| record.purpose.is_some()) {
+        while resumed.next_if(|resumed| **resumed <= at).is_some() {
+            search.next_step();
+            search.resume();
+        }
         let other = LoadSearchError::OtherTrials { number: record.number };
         let SearchStep::Trial(trial) = search.next_step() else { return Err(other) };
         // Other processors may round logarithms differently.
@@ -98,6 +103,10 @@ pub(crate) fn replayed(content: &SearchContent) -> Result<Option<Search>, LoadSe
             return Err(other);
         }
         search.report_measured(trial.load, record.outcome.clone(), largest_margin(record))?;
+    }
+    for _ in resumed {
+        search.next_step();
+        search.resume();
     }
     Ok(Some(search))
 }
@@ -151,9 +160,12 @@ impl Execution<'_> {
         observer: &mut dyn LoadSearchObserver,
     ) -> Result<bool, LoadSearchError> {
         let plan = self.request.plan;
+        let mut is_first = true;
         while self.content.preparation.is_none() {
+            let continues = std::mem::take(&mut is_first);
             let light: Vec<&TrialRecord> = self.content.light().collect();
-            match next_light(plan, &light) {
+            let counted: Vec<&TrialRecord> = self.content.counted_light().collect();
+            match next_light(plan, &counted) {
                 LightStep::Trial(trial) => {
                     let spent_s: f64 = light.iter().map(|record| record.seconds).sum();
                     let left_s = plan.budget_s - spent_s;
@@ -161,6 +173,8 @@ impl Execution<'_> {
                         return Ok(false);
                     }
                 }
+                // An earlier execution ended here.
+                LightStep::Invalid(_) if continues => self.write(SearchLine::Resumed)?,
                 LightStep::Invalid(reason) => {
                     return Err(LoadSearchError::NoValidTrial { load: plan.lowest, reason });
                 }
@@ -184,6 +198,10 @@ impl Execution<'_> {
         observer: &mut dyn LoadSearchObserver,
     ) -> Result<LoadSearchEnd, LoadSearchError> {
         let Some(mut search) = replayed(&self.content)? else { return Ok(LoadSearchEnd::Stopped) };
+        search.next_step();
+        if search.resume() {
+            self.write(SearchLine::Resumed)?;
+        }
         loop {
             let trial = match search.next_step() {
                 SearchStep::Trial(trial) => trial,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use busyhour_search::{Evidence, GuessFacts, SearchSettings, TrialRecord};
+use busyhour_search::{Evidence, GuessFacts, SearchSettings, TrialOutcome, TrialRecord};
 use busyhour_trials::{ExecuteError, LineFile, read_lines};
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,9 @@ use crate::plan::LoadSearchPlan;
 /// The name of the journal in the directory of a search.
 pub const SEARCH_JOURNAL_FILE_NAME: &str = "search.jsonl";
 
-/// The version of the format. Searches of version 1 had other trials and another answer: the lower end of its interval.
-pub(crate) const JOURNAL_VERSION: u32 = 2;
+/// The version of the format. Searches of versions 1 and 2 had other trials and another answer: the lower end of its interval, and a
+/// load far below the estimate if the interval was wide.
+pub(crate) const JOURNAL_VERSION: u32 = 3;
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,8 @@ pub(crate) enum SearchLine {
         /// Why.
         reason: String,
     },
+    /// A search that had ended because trials were spoiled continues.
+    Resumed,
     /// The light trials have ended.
     Prepared(Preparation),
 }
@@ -64,6 +67,8 @@ pub(crate) struct SearchContent {
     pub(crate) records: Vec<TrialRecord>,
     /// What the light trials determined; `None` before their end.
     pub(crate) preparation: Option<Preparation>,
+    /// The numbers of trials that had ended when the search continued after spoiled ones.
+    pub(crate) resumed: Vec<usize>,
     /// The largest number of a trial that began.
     pub(crate) last_number: u32,
 }
@@ -84,6 +89,7 @@ impl SearchContent {
             SearchLine::Begun { number } => self.last_number = self.last_number.max(number),
             SearchLine::Trial(record) => self.records.push(*record),
             SearchLine::Failed { .. } => {}
+            SearchLine::Resumed => self.resumed.push(self.records.len()),
             SearchLine::Prepared(preparation) => self.preparation = Some(preparation),
         }
     }
@@ -110,5 +116,14 @@ impl SearchContent {
     /// The light trials.
     pub(crate) fn light(&self) -> impl Iterator<Item = &TrialRecord> {
         self.records.iter().filter(|record| record.purpose.is_none())
+    }
+
+    /// The light trials without those that were void before the search continued.
+    pub(crate) fn counted_light(&self) -> impl Iterator<Item = &TrialRecord> {
+        let resumed_at = self.resumed.last().copied().unwrap_or(0);
+        let is_void = |record: &TrialRecord| matches!(record.outcome, TrialOutcome::Void(_));
+        let counted = move |(at, record): &(usize, &TrialRecord)| *at >= resumed_at || !is_void(record);
+        let light = self.records.iter().enumerate().filter(|(_, record)| record.purpose.is_none());
+        light.filter(counted).map(|(_, record)| record)
     }
 }

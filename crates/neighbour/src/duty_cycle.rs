@@ -38,7 +38,7 @@ impl fmt::Display for Intensity {
 
 /// The next action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum DutyPhase {
     /// Do one step of work.
     Work,
     /// Pause until this time after the start.
@@ -74,7 +74,7 @@ impl DutyCycle {
     }
 
     /// Ends the current step of work, if any, and decides what to do at `now`, a time after the start.
-    pub fn next(&mut self, now: Duration) -> Phase {
+    pub fn next(&mut self, now: Duration) -> DutyPhase {
         self.end_step(now);
         let now_ns = nanoseconds(now);
         let index = now_ns / self.period_ns;
@@ -85,9 +85,9 @@ impl DutyCycle {
         }
         if self.budget_ns > 0 {
             self.working_since_ns = Some(now_ns);
-            return Phase::Work;
+            return DutyPhase::Work;
         }
-        Phase::PauseUntil(PERIOD * u32::try_from(index + 1).unwrap_or(u32::MAX))
+        DutyPhase::PauseUntil(PERIOD * u32::try_from(index + 1).unwrap_or(u32::MAX))
     }
 
     /// Ends the current step of work, if any.
@@ -125,8 +125,8 @@ mod tests {
         let mut now = Duration::ZERO;
         while now < length {
             now = match cycle.next(now) {
-                Phase::Work => now + step(),
-                Phase::PauseUntil(time) => time,
+                DutyPhase::Work => now + step(),
+                DutyPhase::PauseUntil(time) => time,
             };
         }
         cycle.end_step(now);
@@ -136,12 +136,12 @@ mod tests {
     #[test]
     fn work_fills_the_active_part_of_each_period() {
         let mut cycle = DutyCycle::new(Intensity::from_percent(30).unwrap());
-        assert_eq!(cycle.next(ms(0)), Phase::Work);
-        assert_eq!(cycle.next(ms(29)), Phase::Work);
-        assert_eq!(cycle.next(ms(30)), Phase::PauseUntil(ms(100)));
-        assert_eq!(cycle.next(ms(60)), Phase::PauseUntil(ms(100)));
-        assert_eq!(cycle.next(ms(100)), Phase::Work);
-        assert_eq!(cycle.next(ms(131)), Phase::PauseUntil(ms(200)));
+        assert_eq!(cycle.next(ms(0)), DutyPhase::Work);
+        assert_eq!(cycle.next(ms(29)), DutyPhase::Work);
+        assert_eq!(cycle.next(ms(30)), DutyPhase::PauseUntil(ms(100)));
+        assert_eq!(cycle.next(ms(60)), DutyPhase::PauseUntil(ms(100)));
+        assert_eq!(cycle.next(ms(100)), DutyPhase::Work);
+        assert_eq!(cycle.next(ms(131)), DutyPhase::PauseUntil(ms(200)));
         assert_eq!(cycle.busy(), ms(61));
     }
 
@@ -151,27 +151,27 @@ mod tests {
         assert_eq!((busy, end), (ms(0), ms(1_000)));
         let mut cycle = DutyCycle::new(Intensity::FULL);
         for now in (0..1_000).map(|now| ms(now * 7)) {
-            assert_eq!(cycle.next(now), Phase::Work, "{now:?}");
+            assert_eq!(cycle.next(now), DutyPhase::Work, "{now:?}");
         }
     }
 
     #[test]
     fn a_long_step_shortens_the_following_periods() {
         let mut cycle = DutyCycle::new(Intensity::from_percent(50).unwrap());
-        assert_eq!(cycle.next(ms(0)), Phase::Work);
+        assert_eq!(cycle.next(ms(0)), DutyPhase::Work);
         // 170 ms of work: the budgets of three periods, and 20 ms of the fourth.
-        assert_eq!(cycle.next(ms(170)), Phase::PauseUntil(ms(200)));
-        assert_eq!(cycle.next(ms(200)), Phase::PauseUntil(ms(300)));
-        assert_eq!(cycle.next(ms(300)), Phase::Work);
-        assert_eq!(cycle.next(ms(329)), Phase::Work);
-        assert_eq!(cycle.next(ms(330)), Phase::PauseUntil(ms(400)));
+        assert_eq!(cycle.next(ms(170)), DutyPhase::PauseUntil(ms(200)));
+        assert_eq!(cycle.next(ms(200)), DutyPhase::PauseUntil(ms(300)));
+        assert_eq!(cycle.next(ms(300)), DutyPhase::Work);
+        assert_eq!(cycle.next(ms(329)), DutyPhase::Work);
+        assert_eq!(cycle.next(ms(330)), DutyPhase::PauseUntil(ms(400)));
     }
 
     #[test]
     fn time_without_work_is_not_compensated() {
         let mut cycle = DutyCycle::new(Intensity::from_percent(50).unwrap());
-        assert_eq!(cycle.next(ms(1_000)), Phase::Work);
-        assert_eq!(cycle.next(ms(1_050)), Phase::PauseUntil(ms(1_100)));
+        assert_eq!(cycle.next(ms(1_000)), DutyPhase::Work);
+        assert_eq!(cycle.next(ms(1_050)), DutyPhase::PauseUntil(ms(1_100)));
     }
 
     #[test]

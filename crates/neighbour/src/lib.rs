@@ -35,7 +35,7 @@ mod workers;
 pub use cache::{CacheOptions, CachePattern};
 pub use cores::{CoreList, CoreListError};
 pub use disk::DiskOptions;
-pub use duty_cycle::{DutyCycle, Intensity, PERIOD, Phase};
+pub use duty_cycle::{DutyCycle, DutyPhase, Intensity, PERIOD};
 pub use error::NeighbourError;
 pub use memory::MemoryOptions;
 pub use neighbour::{Neighbour, NeighbourKind};

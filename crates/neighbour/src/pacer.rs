@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::duty_cycle::{DutyCycle, Intensity, Phase};
+use crate::duty_cycle::{DutyCycle, DutyPhase, Intensity};
 use crate::stop::StopFlag;
 
 /// The pace of one thread. All threads of a neighbour have the same start, so that their pauses coincide.
@@ -25,8 +25,8 @@ impl<'a> Pacer<'a> {
                 return false;
             }
             match self.cycle.next(self.start.elapsed()) {
-                Phase::Work => return true,
-                Phase::PauseUntil(time) => self.stop.wait_until(self.start + time),
+                DutyPhase::Work => return true,
+                DutyPhase::PauseUntil(time) => self.stop.wait_until(self.start + time),
             }
         }
     }

@@ -41,6 +41,7 @@ impl FollowedLogs {
                 | SourceSpec::Jvm(_)
                 | SourceSpec::Prometheus(_)
                 | SourceSpec::Postgres(_)
+                | SourceSpec::MySql(_)
                 | SourceSpec::Rdt
                 | SourceSpec::Perf(_)
                 | SourceSpec::Stacks(_) => {}

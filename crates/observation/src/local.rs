@@ -1,6 +1,7 @@
 //! Sources on this machine: the operating system, processes, Java virtual machines, and the counters of caches and cores.
 
 use std::collections::BTreeSet;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 
 use busyhour_observe::jvm::{FoundJvm, JvmProbe, find_jvms};
 use busyhour_observe::perf::{PerfProbe, PerfTarget};
@@ -54,6 +55,7 @@ pub(crate) fn select(
         SourceSpec::Stacks(name) => add_stacks(&root, name.as_ref(), request, selected),
         SourceSpec::Prometheus(_)
         | SourceSpec::Postgres(_)
+        | SourceSpec::MySql(_)
         | SourceSpec::GcLog(_)
         | SourceSpec::Log(_)
         | SourceSpec::Journal(_) => {}
@@ -96,12 +98,29 @@ pub(crate) fn add_new_processes(request: &ObservationRequest, clock: &Clock, sel
     let found = discover_from(&root, &starts);
     // Only processes are added. Other entries were reported before, or are not under test, such as a server that receives
     // metrics.
-    let processes: Vec<DiscoveredEntry> =
-        found.into_iter().filter(|entry| entry.process().is_some()).collect();
+    let own_servers = addresses(&request.own_servers);
+    let processes: Vec<DiscoveredEntry> = found
+        .into_iter()
+        .filter(|entry| entry.process().is_some() && !is_own_server(entry, &own_servers))
+        .collect();
     if !processes.is_empty() {
         add_machine(&root, clock, selected);
     }
     add_found(&root, &processes, selected);
+}
+
+/// The addresses of servers. A name that cannot be resolved has none.
+fn addresses(servers: &[(String, u16)]) -> BTreeSet<SocketAddr> {
+    let resolved = servers.iter().filter_map(|(host, port)| (host.as_str(), *port).to_socket_addrs().ok());
+    resolved.flatten().collect()
+}
+
+/// Whether an entry is one of these servers, and was only found because this process is connected to it.
+fn is_own_server(entry: &DiscoveredEntry, servers: &BTreeSet<SocketAddr>) -> bool {
+    let own = std::process::id();
+    let is_own =
+        |origin: &EntryOrigin| matches!(origin, EntryOrigin::ConnectionOf { pid, .. } if *pid == own);
+    entry.origins.iter().all(is_own) && entry.address.is_some_and(|address| servers.contains(&address))
 }
 
 /// Adds JVMs that started during the observation; returns whether to search again. `seen` are the unknown JVMs of the previous search.
@@ -140,6 +159,7 @@ fn named_jvm(source: &SourceSpec) -> Option<Option<&ProcessName>> {
         | SourceSpec::Process(_)
         | SourceSpec::Prometheus(_)
         | SourceSpec::Postgres(_)
+        | SourceSpec::MySql(_)
         | SourceSpec::GcLog(_)
         | SourceSpec::Log(_)
         | SourceSpec::Journal(_)

@@ -136,6 +136,7 @@ impl LogSources {
             | SourceSpec::GcLog(_)
             | SourceSpec::Prometheus(_)
             | SourceSpec::Postgres(_)
+            | SourceSpec::MySql(_)
             | SourceSpec::Rdt
             | SourceSpec::Perf(_)
             | SourceSpec::Stacks(_) => return None,

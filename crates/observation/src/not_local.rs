@@ -26,6 +26,7 @@ pub(crate) fn select(
         SourceSpec::Stacks(_) => "stacks",
         SourceSpec::Prometheus(_)
         | SourceSpec::Postgres(_)
+        | SourceSpec::MySql(_)
         | SourceSpec::GcLog(_)
         | SourceSpec::Log(_)
         | SourceSpec::Journal(_) => return,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use busyhour_observe::prometheus::FetchOptions;
+use busyhour_observe::prometheus::{FetchOptions, MetricSelection};
 
 use crate::source_spec::{ProcessName, SourceSpec};
 
@@ -17,10 +17,15 @@ pub struct ObservationRequest {
     pub interval: Duration,
     /// How metrics are fetched from other programs.
     pub fetch: FetchOptions,
+    /// Which metrics of exporters are recorded.
+    pub metrics: MetricSelection,
     /// Whether secrets in texts of logs are recorded. Otherwise they are replaced by `[redacted]`.
     pub keep_secrets: bool,
     /// Whether this process generates the load. [`SourceSpec::Auto`] then also finds the processes to which it is connected.
     pub is_generator: bool,
+    /// Hosts and ports of servers to which this process is connected for purposes of its own, such as the hub of a run on agents. They
+    /// are not part of the system under test unless its processes are connected to them, too.
+    pub own_servers: Vec<(String, u16)>,
     /// Whether JVMs that start during the observation are watched if they match a [`SourceSpec::Jvm`].
     pub finds_new_jvms: bool,
 }
@@ -41,8 +46,10 @@ impl Default for ObservationRequest {
             targets: Vec::new(),
             interval: Duration::from_secs(1),
             fetch: FetchOptions::default(),
+            metrics: MetricSelection::default(),
             keep_secrets: false,
             is_generator: false,
+            own_servers: Vec::new(),
             finds_new_jvms: false,
         }
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use busyhour_observe::Watch;
-use busyhour_program::clock::{Clock, monotonic_ns};
+use busyhour_program::clock::{Clock, monotonic_ns, thread_cpu_ns};
 
 use crate::local;
 use crate::request::ObservationRequest;
@@ -83,14 +83,14 @@ impl Search {
             if stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
-            let (before, known) = (monotonic_ns(), self.selected.lines.len());
+            let (before, known) = (search_cost_ns(), self.selected.lines.len());
             let continues = self.look(kind);
-            let took = Duration::from_nanos(monotonic_ns().saturating_sub(before));
+            let cost = Duration::from_nanos(search_cost_ns().saturating_sub(before));
             if !self.add_unless(has_ended, known, kind) {
                 return;
             }
             match continues {
-                true => times.follow(kind, now(&self.clock), took),
+                true => times.follow(kind, now(&self.clock), cost),
                 false => times.end(kind),
             }
         }
@@ -131,6 +131,12 @@ impl Search {
         }
         true
     }
+}
+
+/// CPU time of this thread, because a search that waits for a JVM or for a CPU does not disturb the load. Where the system does not
+/// provide it: the time that has passed.
+fn search_cost_ns() -> u64 {
+    thread_cpu_ns().unwrap_or_else(monotonic_ns)
 }
 
 #[cfg(test)]

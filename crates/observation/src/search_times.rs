@@ -5,15 +5,15 @@ use std::time::Duration;
 /// When to search for processes, since the start of the run: first when connections are open, then when connection pools have grown.
 const PROCESS_TIMES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
-/// If the first search for processes took longer than this, there is no second one. On a machine with very many sockets, it would
+/// If the first search for processes used more CPU time than this, there is no second one. On a machine with very many sockets, it would
 /// disturb the load.
 const PROCESS_SEARCH_MAX: Duration = Duration::from_millis(500);
 
 /// Shortest time between two searches for JVMs.
 const JVM_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The time between two searches for JVMs is at least this many times as long as the last search, which therefore takes at most 0.1 %
-/// of a core.
+/// The time between two searches for JVMs is at least this many times the CPU time of the last search. The searches therefore use at
+/// most 0.1 % of a core.
 const JVM_SEARCH_SHARE: u32 = 1_000;
 
 /// The targets of a search.
@@ -48,13 +48,13 @@ impl SearchTimes {
         processes.into_iter().chain(jvms).min_by_key(|(time, _)| *time)
     }
 
-    /// Plans the search after a search that ended at `now` and took this time.
-    pub(crate) fn follow(&mut self, kind: SearchKind, now: Duration, took: Duration) {
+    /// Plans the search that follows one that ended at `now` and used this CPU time.
+    pub(crate) fn follow(&mut self, kind: SearchKind, now: Duration, cost: Duration) {
         match kind {
-            SearchKind::Processes if took > PROCESS_SEARCH_MAX => self.processes = &[],
+            SearchKind::Processes if cost > PROCESS_SEARCH_MAX => self.processes = &[],
             SearchKind::Processes => self.processes = self.processes.get(1..).unwrap_or_default(),
             SearchKind::Jvms => {
-                self.jvms = Some(now.saturating_add(JVM_INTERVAL.max(took.saturating_mul(JVM_SEARCH_SHARE))));
+                self.jvms = Some(now.saturating_add(JVM_INTERVAL.max(cost.saturating_mul(JVM_SEARCH_SHARE))));
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use busyhour_observe::database::{DatabaseAddress, PostgresProbe};
-use busyhour_observe::prometheus::{MetricSelection, ScrapeProbe};
+use busyhour_observe::database::{DatabaseAddress, MySqlAddress, MySqlProbe, PostgresProbe};
+use busyhour_observe::prometheus::ScrapeProbe;
 use busyhour_program::clock::Clock;
 
 use crate::local;
@@ -26,6 +26,7 @@ pub(crate) fn select(request: &ObservationRequest, clock: &Clock) -> Selected {
             | SourceSpec::Stacks(_) => local::select(source, request, clock, &mut selected),
             SourceSpec::Prometheus(url) => add_scrape(&mut selected, url, request),
             SourceSpec::Postgres(address) => add_postgres(&mut selected, address, request),
+            SourceSpec::MySql(address) => add_mysql(&mut selected, address, request),
             // The probes of logs are created when the observation starts, because they follow a log from then on.
             SourceSpec::GcLog(path) => selected.add_log(&format!("gc:{}", path.display()), log_about(path)),
             SourceSpec::Log(path) => selected.add_log(&format!("log:{}", path.display()), log_about(path)),
@@ -37,7 +38,7 @@ pub(crate) fn select(request: &ObservationRequest, clock: &Clock) -> Selected {
 }
 
 fn add_scrape(selected: &mut Selected, url: &str, request: &ObservationRequest) {
-    match ScrapeProbe::new(url, &request.fetch, MetricSelection::default()) {
+    match ScrapeProbe::new(url, &request.fetch, request.metrics.clone()) {
         Ok(probe) => selected.add_watched(Box::new(probe), ""),
         Err(error) => selected.refuse(SourceLine::not_watched(
             "prometheus",
@@ -54,6 +55,17 @@ fn add_postgres(selected: &mut Selected, address: &str, request: &ObservationReq
             "postgres",
             error.to_string(),
             "name it like postgres://user:password@host:5432/database",
+        )),
+    }
+}
+
+fn add_mysql(selected: &mut Selected, address: &str, request: &ObservationRequest) {
+    match MySqlAddress::parse(address, request.fetch.authorities.clone()) {
+        Ok(address) => selected.add_watched(Box::new(MySqlProbe::new(address)), ""),
+        Err(error) => selected.refuse(SourceLine::not_watched(
+            "mysql",
+            error.to_string(),
+            "name it like mysql://user:password@host:3306/database",
         )),
     }
 }

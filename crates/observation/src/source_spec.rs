@@ -23,6 +23,8 @@ pub enum SourceSpec {
     Prometheus(String),
     /// A PostgreSQL server, with credentials.
     Postgres(String),
+    /// A MySQL or MariaDB server, with credentials.
+    MySql(String),
     /// Occupancy of caches and memory bandwidth (resctrl).
     Rdt,
     /// Counters of the processor for a process; `None` selects the processes that are watched so far.
@@ -63,7 +65,7 @@ pub enum SourceSpecError {
 }
 
 const KINDS: &str = "auto, none, os, process:PID, jvm[:NAME], gc:FILE, log:FILE, journal[:UNIT], prometheus:URL, \
-     postgres://USER:PASSWORD@HOST/DATABASE, rdt, perf[:PID], stacks:jvm[:NAME]";
+     postgres://USER:PASSWORD@HOST/DATABASE, mysql://USER:PASSWORD@HOST/DATABASE, rdt, perf[:PID], stacks:jvm[:NAME]";
 
 /// Reads a list of sources, separated by commas. `none` is the empty list. A comma within the value of a source is written `\,`.
 ///
@@ -108,6 +110,9 @@ fn parse_source(entry: &str) -> Result<SourceSpec, SourceSpecError> {
     }
     if entry.starts_with("postgres://") || entry.starts_with("postgresql://") {
         return Ok(SourceSpec::Postgres(entry.to_owned()));
+    }
+    if entry.starts_with("mysql://") || entry.starts_with("mariadb://") {
+        return Ok(SourceSpec::MySql(entry.to_owned()));
     }
     let (kind, value) = match entry.split_once(':') {
         Some((kind, value)) => (kind, Some(value.trim()).filter(|value| !value.is_empty())),
@@ -155,7 +160,7 @@ mod tests {
     #[test]
     fn a_list_of_sources_is_read() {
         let text = "os, jvm:shop,jvm,gc:/var/log/gc.log,log:a\\,b.log,http://sut:9100/metrics,prometheus:https://sut/m,\
-                    postgres://me:secret@db/shop,process:12,perf,rdt,journal:shop.service,stacks:jvm:shop,stacks:jvm,auto";
+                    postgres://me:secret@db/shop,mysql://me:secret@db/shop,process:12,perf,rdt,journal:shop.service,stacks:jvm:shop,stacks:jvm,auto";
         let sources = parse_sources(text).unwrap();
         let shop = || ProcessName::Matching("shop".into());
         assert_eq!(
@@ -169,6 +174,7 @@ mod tests {
                 SourceSpec::Prometheus("http://sut:9100/metrics".into()),
                 SourceSpec::Prometheus("https://sut/m".into()),
                 SourceSpec::Postgres("postgres://me:secret@db/shop".into()),
+                SourceSpec::MySql("mysql://me:secret@db/shop".into()),
                 SourceSpec::Process(ProcessName::Pid(12)),
                 SourceSpec::Perf(None),
                 SourceSpec::Rdt,

@@ -72,6 +72,11 @@ pub fn capabilities(root: &ProcRoot) -> Vec<Capability> {
             "class histograms, thread dumps and recordings of JVMs; file descriptors of processes",
             ptrace(root, is_root),
         ),
+        entry(
+            "databases",
+            "sessions, locks and transactions of PostgreSQL and MySQL",
+            available("with credentials: --observe postgres://USER:PASSWORD@HOST/DATABASE or mysql://…"),
+        ),
     ]
 }
 
@@ -249,7 +254,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for root in [ProcRoot::live(), ProcRoot::recorded(dir.path())] {
             let all = capabilities(&root);
-            assert_eq!(all.len(), 10);
+            assert_eq!(all.len(), 11);
             for capability in &all {
                 if let CapabilityState::Limited { reason, advice }
                 | CapabilityState::Unavailable { reason, advice } = &capability.state

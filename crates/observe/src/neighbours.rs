@@ -194,7 +194,7 @@ impl Probe for NeighbourProbe {
                 self.note_watched((*kind).into());
             }
             let uses = self.others.uses();
-            let of_detector = busyhour_detection::Reading { at_s, victim: state.victim, uses };
+            let of_detector = busyhour_detection::UsageReading { at_s, victim: state.victim, uses };
             if let Some(detection) = self.detector.add(&of_detector).cloned() {
                 let who = self.others.who(&self.root, detection.suspect).filter(|_| {
                     !Damage::from(detection.harm).is_cpu_time()

@@ -40,7 +40,7 @@ pub struct PostedChange {
 
 /// Why a change was refused.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum ControlError {
+pub enum LoadChangeError {
     /// The factor is out of range.
     #[error("a rate can change to {least} to {most} times the configured rate, not {0} times", least = FACTORS.0, most = FACTORS.1)]
     Factor(f64),
@@ -63,9 +63,9 @@ impl LoadChanges {
     ///
     /// # Errors
     /// The factor is out of range, or there were too many changes. The rate stays as it is.
-    pub fn set_rate_factor(&self, now: Nanos, factor: f64) -> Result<PostedChange, ControlError> {
+    pub fn set_rate_factor(&self, now: Nanos, factor: f64) -> Result<PostedChange, LoadChangeError> {
         if !(FACTORS.0..=FACTORS.1).contains(&factor) {
-            return Err(ControlError::Factor(factor));
+            return Err(LoadChangeError::Factor(factor));
         }
         self.post(now, LoadChange::Rate { factor })
     }
@@ -74,7 +74,7 @@ impl LoadChanges {
     ///
     /// # Errors
     /// There were too many changes.
-    pub fn pause(&self, now: Nanos) -> Result<Option<PostedChange>, ControlError> {
+    pub fn pause(&self, now: Nanos) -> Result<Option<PostedChange>, LoadChangeError> {
         if self.is_paused() {
             return Ok(None);
         }
@@ -85,19 +85,19 @@ impl LoadChanges {
     ///
     /// # Errors
     /// There were too many changes. A pause can always be ended.
-    pub fn resume(&self, now: Nanos) -> Result<Option<PostedChange>, ControlError> {
+    pub fn resume(&self, now: Nanos) -> Result<Option<PostedChange>, LoadChangeError> {
         if !self.is_paused() {
             return Ok(None);
         }
         self.post(now, LoadChange::Resume).map(Some)
     }
 
-    fn post(&self, now: Nanos, change: LoadChange) -> Result<PostedChange, ControlError> {
+    fn post(&self, now: Nanos, change: LoadChange) -> Result<PostedChange, LoadChangeError> {
         let mut changes = self.locked();
         // One place is reserved for the end of a pause.
         let room = CHANGES_MAX - usize::from(change != LoadChange::Resume);
         if changes.len() >= room {
-            return Err(ControlError::TooMany);
+            return Err(LoadChangeError::TooMany);
         }
         let earliest = changes.last().map_or(Nanos::ZERO, |last| last.at);
         let posted = PostedChange { at: (now + CHANGE_LEAD_NS).max(earliest), change };
@@ -169,14 +169,14 @@ mod tests {
         let control = LoadChanges::default();
         for factor in [0.0, -1.0, f64::NAN, f64::INFINITY, 100.1] {
             let refused = control.set_rate_factor(AT, factor);
-            assert!(matches!(refused, Err(ControlError::Factor(_))), "{factor}: {refused:?}");
+            assert!(matches!(refused, Err(LoadChangeError::Factor(_))), "{factor}: {refused:?}");
         }
         assert_eq!(control.count(), 0);
         for _ in 0..CHANGES_MAX - 2 {
             control.set_rate_factor(AT, 0.5).unwrap();
         }
         control.pause(AT).unwrap();
-        assert_eq!(control.set_rate_factor(AT, 1.0), Err(ControlError::TooMany));
+        assert_eq!(control.set_rate_factor(AT, 1.0), Err(LoadChangeError::TooMany));
         assert!(control.resume(AT).is_ok_and(|posted| posted.is_some()), "a pause can be ended");
     }
 }

@@ -324,6 +324,7 @@ mod tests {
             ("--sources", "prometheus:https://bob:S3CRET@h/m,https://bob:S3CRET@h/m,jvm:shop"),
             ("run", "http://h/a?code=S3CRET&b=c"),
             ("--observe", "os,postgres://bob:S3CRET@h/shop,jvm"),
+            ("--observe", "mysql://bob:S3CRET@h/shop?ssl-mode=REQUIRED,os"),
             ("--observe", "postgres://bob:S3CRET\\,S3CRET@h/shop"),
             ("--sources", "prometheus:https://bob:S3CRET@h/metrics,http://h/m?api_key=S3CRET"),
             ("run", "http://h/a?b=c&signature=S3CRET"),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use busyhour_analysis::Comparison;
-use busyhour_analysis::comparison::{ComparedRow, Effect, Interval, Measure};
+use busyhour_analysis::comparison::{ComparedRow, Interval, LabelEffect, Measure};
 use serde_json::Value;
 
 use crate::comparison_quartiles::quartiles_csv;
@@ -32,7 +32,7 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
     out
 }
 
-fn line(out: &mut String, row: &ComparedRow, effect: &Effect) {
+fn line(out: &mut String, row: &ComparedRow, effect: &LabelEffect) {
     let runs = |runs: &[Option<f64>]| runs.iter().map(|run| number(*run)).collect::<Vec<_>>().join(";");
     let mut cells = vec![
         cell(&row.label),

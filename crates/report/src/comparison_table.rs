@@ -2,7 +2,7 @@
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
-    ComparedClock, ComparedRow, ComparedRun, Effect, EffectMethod, Interval, Measure, Side, Verdict,
+    ComparedClock, ComparedRow, ComparedRun, EffectMethod, Interval, LabelEffect, Measure, Side, Verdict,
 };
 use busyhour_sample::SampleKind;
 
@@ -123,7 +123,7 @@ fn labels_are(names: &[String], word: &str) -> String {
 fn total_changes(comparison: &Comparison, look: Look) -> Vec<String> {
     const TIMES: [Measure; 5] = [Measure::P50, Measure::P95, Measure::Mean, Measure::P90, Measure::P99];
     let total = &comparison.total;
-    let is_material = |effect: &&Effect| matches!(effect.verdict, Verdict::Worse | Verdict::Better);
+    let is_material = |effect: &&LabelEffect| matches!(effect.verdict, Verdict::Worse | Verdict::Better);
     let found = |measure: &Measure| total.effect(*measure).filter(is_material);
     // Only the first changed time in this order is shown. A time that is worse takes precedence over one that is
     // better.
@@ -159,7 +159,7 @@ fn no_change(comparison: &Comparison, margin: &str) -> String {
     let total = &comparison.total;
     let is_perhaps = |row: &&ComparedRow| {
         let found =
-            |effect: &Effect| matches!(effect.verdict, Verdict::PerhapsWorse | Verdict::PerhapsBetter);
+            |effect: &LabelEffect| matches!(effect.verdict, Verdict::PerhapsWorse | Verdict::PerhapsBetter);
         row.effects.iter().any(found)
     };
     let perhaps: Vec<String> = comparison.rows().filter(is_perhaps).map(row_label).collect();
@@ -214,7 +214,7 @@ pub(crate) fn value(measure: Measure, value: Option<f64>) -> String {
     }
 }
 
-pub(crate) fn judged(effect: &Effect) -> (Option<&Interval>, fn(f64) -> String) {
+pub(crate) fn judged(effect: &LabelEffect) -> (Option<&Interval>, fn(f64) -> String) {
     if effect.measure.is_compared_by_ratio() {
         (effect.ratio.as_ref(), change)
     } else {
@@ -222,12 +222,12 @@ pub(crate) fn judged(effect: &Effect) -> (Option<&Interval>, fn(f64) -> String) 
     }
 }
 
-pub(crate) fn change_cell(effect: &Effect) -> String {
+pub(crate) fn change_cell(effect: &LabelEffect) -> String {
     let (interval, show) = judged(effect);
     interval.filter(|interval| interval.value.is_finite()).map_or_else(|| "–".into(), |i| show(i.value))
 }
 
-pub(crate) fn interval_cell(effect: &Effect) -> String {
+pub(crate) fn interval_cell(effect: &LabelEffect) -> String {
     let (interval, show) = judged(effect);
     let Some(interval) = interval else { return "–".into() };
     match (interval.low, interval.high) {
@@ -303,7 +303,7 @@ const fn letter(verdict: Verdict) -> &'static str {
 
 /// The table of labels: a line per label with its changes and the letter of each verdict.
 fn labels(comparison: &Comparison, look: Look) -> String {
-    let bare = |effect: &Effect| {
+    let bare = |effect: &LabelEffect| {
         let text = change_cell(effect);
         text.trim_end_matches(" %").trim_end_matches(" pp").to_owned()
     };
@@ -340,7 +340,7 @@ fn labels(comparison: &Comparison, look: Look) -> String {
 
 /// The list of differences of labels, sorted by p-value.
 fn listed(comparison: &Comparison, look: Look) -> String {
-    let mut found: Vec<(&ComparedRow, &Effect)> = comparison
+    let mut found: Vec<(&ComparedRow, &LabelEffect)> = comparison
         .labels
         .iter()
         .flat_map(|row| row.effects.iter().map(move |effect| (row, effect)))
@@ -349,7 +349,7 @@ fn listed(comparison: &Comparison, look: Look) -> String {
     if found.is_empty() {
         return String::new();
     }
-    let order = |effect: &Effect| (effect.verdict != Verdict::Worse, effect.p_value.unwrap_or(1.0));
+    let order = |effect: &LabelEffect| (effect.verdict != Verdict::Worse, effect.p_value.unwrap_or(1.0));
     found.sort_by(|(_, a), (_, b)| {
         let (a, b) = (order(a), order(b));
         a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))

@@ -93,7 +93,7 @@ pub fn experiment_csv(report: &ExperimentReport) -> String {
 #[cfg(test)]
 mod tests {
     use busyhour_experiment::{
-        Experiment, GivenUp, JournalEntry, Quantile, ReportedTrial, TrialCounts, TrialId, TrialOutcome,
+        Experiment, GivenUp, JournalEntry, ReportedTrial, TrialCounts, TrialId, TrialOutcome, TrialQuantile,
     };
 
     use super::*;
@@ -121,8 +121,8 @@ mod tests {
             seconds: 61.2,
             values: [("p95".to_owned(), p95), ("errors".to_owned(), p95.map(|_| 0.01))].into(),
             quantiles: vec![
-                Quantile { share: 0.5, ms: 20.0 },
-                Quantile { share: 0.95, ms: p95.unwrap_or(1.0) },
+                TrialQuantile { share: 0.5, ms: 20.0 },
+                TrialQuantile { share: 0.95, ms: p95.unwrap_or(1.0) },
             ],
             cause: is_finished.then(|| "gc-pauses".to_owned()),
             failed_thresholds: Vec::new(),

@@ -49,6 +49,15 @@ pub fn largest_load_sentence(report: &LargestLoadReport) -> String {
                 interval_text(report.kind, search.interval)
             )
         }
+        LargestLoad::Between { low, high, estimate } => {
+            format!(
+                "{so_far} largest load is between {} and {} (95 % interval; estimate {}), which is wider than the requested precision: \
+                 more time would narrow it.",
+                load(low),
+                load(high),
+                load(estimate)
+            )
+        }
         LargestLoad::AtLeast { load: found } => {
             format!("{so_far} largest load is {} or more: no trial failed.", load(found))
         }
@@ -235,11 +244,11 @@ fn end_line(kind: LoadKind, search: &SearchReport) -> String {
         duration(search.load_seconds)
     );
     let voids = [
-        (search.void_not_delivered, "whose load was not delivered"),
-        (search.void_host_spoiled, "that were disturbed on the host"),
+        (search.void_not_delivered, "the load was not delivered"),
+        (search.void_host_spoiled, "disturbed on the host"),
     ];
     for (count, why) in voids.into_iter().filter(|(count, _)| *count > 0) {
-        line += &format!(" {} {why} do not count.", counted(u64::from(count), "trial"));
+        line += &format!(" Void: {} ({why}).", counted(u64::from(count), "trial"));
     }
     if let Some(limit) = search.generator_limit {
         line += &format!(" The generator may not deliver more than {}.", load_text(kind, limit));

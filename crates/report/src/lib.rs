@@ -46,6 +46,7 @@ mod headline;
 mod incident_lines;
 mod largest_load_text;
 mod largest_load_words;
+mod leak_words;
 mod load_changes;
 mod log_tables;
 mod log_words;
@@ -87,6 +88,7 @@ pub use explanation_lines::explanation_text;
 pub use gc_words::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory, gc_pause_ms};
 pub use largest_load_text::largest_load_text;
 pub use largest_load_words::{largest_load_sentence, load_text};
+pub use leak_words::{JudgedMemory, LEAK_COLUMNS, leak_groups, leak_row, leak_sentence, memory_sentence};
 pub use load_changes::describe_change;
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use log_words::{NamedLog, log_comparison_note, log_entries, log_extent, log_notes, log_verdict};
@@ -96,7 +98,7 @@ pub use page::{
     EVENTS_PATH, LIVE_TEXT_IDS, LivePage, LogBaseline, LogPage, NoSolution, WhatIfClass, WhatIfFound,
     WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html,
     experiment_html, gc_comparison_html, gc_html, html_report, html_report_with_system, largest_load_html,
-    live_html, logs_html, observation_html, percentiles_html, what_if_html,
+    leak_html, live_html, logs_html, memory_html, observation_html, percentiles_html, what_if_html,
 };
 pub use percentiles::{percentiles_json, percentiles_text};
 pub use progress::{Progress, progress_line};

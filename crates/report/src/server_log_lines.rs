@@ -2,7 +2,7 @@
 
 use busyhour_analysis::arrivals::Observed;
 use busyhour_analysis::server_log::{OutsideTime, ServerArrivals, ServerLog};
-use busyhour_serverlog::{ClockDrift, ClockOffset, StatusChange};
+use busyhour_serverlog::{ClockDrift, ServerClock, StatusChange};
 use busyhour_stats::Decision;
 
 use crate::log_tables::aligned;
@@ -128,7 +128,7 @@ pub(crate) fn server_log_facts(log: &ServerLog) -> Vec<String> {
 }
 
 /// The offset of the clocks: `clock of the server: 12.35 ms ahead (between 11.69 and 13.00 ms, from 3,000 requests)`.
-fn offset_words(offset: &ClockOffset) -> String {
+fn offset_words(offset: &ServerClock) -> String {
     let middle = offset.middle_ms();
     let direction = if middle < 0.0 { "behind" } else { "ahead" };
     let drift = match offset.drift {

@@ -4,11 +4,14 @@ use serde::Serialize;
 
 use crate::checks::{falling_p, is_not_monotone};
 use crate::end::SearchEnd;
-use crate::estimate::{Estimate, EstimateBasis, stated_load};
+use crate::estimate::{Estimate, EstimateBasis, is_precise, stated_load};
 use crate::history::History;
 use crate::posterior::{Quantiles, TENTH_DISTANCE};
 use crate::repeats::{Confirmation, Hysteresis, confirmation, hysteresis};
 use crate::trial::{TrialOutcome, TrialPurpose, VoidCause};
+
+/// Confirmation runs may widen the interval of a precise answer by this factor.
+const WIDENED_MAX: f64 = 1.25;
 
 /// From this probability on, the shape is known.
 const SHAPE_KNOWN: f64 = 0.8;
@@ -22,6 +25,15 @@ pub enum LargestLoad {
     Found {
         /// The load.
         load: f64,
+    },
+    /// The trials narrow the largest load less than the precision requires: more time would narrow it further.
+    Between {
+        /// Lower end of the interval of 95 %.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// The median of the distribution of the largest load.
+        estimate: f64,
     },
     /// No failure was seen: the largest load is this one or a larger one.
     AtLeast {
@@ -175,9 +187,15 @@ pub(crate) fn report(history: &History, end: Option<SearchEnd>) -> SearchReport 
     };
     let monotone_p = falling_p(history);
     let not_monotone = end == Some(SearchEnd::NotMonotone) || is_not_monotone(monotone_p);
+    let widened = if end == Some(SearchEnd::Precise) { WIDENED_MAX } else { 1.0 };
+    let is_wide = has_passes && has_failures && !is_precise(history, &estimate, widened);
     let largest_load = match recommended(history, &estimate) {
         _ if not_monotone => LargestLoad::Unavailable { reason: NoLoad::NotMonotone },
         None => LargestLoad::Unavailable { reason: NoLoad::NothingPassed },
+        Some(_) if is_wide && estimate.answer.median >= history.settings.lowest.ln() => {
+            let Quantiles { low, median, high, .. } = estimate.answer;
+            LargestLoad::Between { low: low.exp(), high: high.exp(), estimate: median.exp() }
+        }
         Some(load) if load < history.settings.lowest => {
             LargestLoad::Unavailable { reason: NoLoad::BelowRange }
         }

@@ -7,7 +7,7 @@ use crate::settings::{LoadGuess, LoadKind, SearchSettings};
 use crate::trial::{Overload, TrialOutcome, TrialPurpose};
 
 /// The version of [`LargestLoadReport`].
-pub const LARGEST_LOAD_VERSION: u32 = 2;
+pub const LARGEST_LOAD_VERSION: u32 = 3;
 
 /// A fact, or the reason why it is unavailable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

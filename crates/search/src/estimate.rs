@@ -77,6 +77,18 @@ pub(crate) fn stated_load(history: &History, estimate: &Estimate) -> f64 {
     answer.median.min(answer.fifth + history.settings.precision.ln_1p()).exp()
 }
 
+/// Whether the interval of the answer is at most twice as wide as the precision, times a factor. Users are whole numbers, so that both
+/// ends may be the same one.
+pub(crate) fn is_precise(history: &History, estimate: &Estimate, factor: f64) -> bool {
+    if !history.has_outcome(true) || !history.has_outcome(false) {
+        return false;
+    }
+    let answer = estimate.answer;
+    let kind = history.settings.kind;
+    let is_one_load = kind.round_down(answer.low.exp()) == kind.round_down(answer.high.exp());
+    is_one_load || answer.high - answer.low <= 2.0 * history.settings.precision.ln_1p() * factor
+}
+
 /// Whether the curve by measured values is about as probable as that by passes and failures, given the latter.
 fn fits(history: &History, outcomes: &Posterior, margins: &MarginEstimate) -> bool {
     let reach = (margins.half_pass.median - margins.answer.low).max(0.1);

@@ -20,6 +20,8 @@ const BEYOND: f64 = 4.0;
 pub(crate) struct History {
     pub settings: SearchSettings,
     pub trials: Vec<FinishedTrial>,
+    /// The number of trials when the search continued after spoiled ones. Earlier void trials do not end it again.
+    pub resumed_at: usize,
 }
 
 impl History {
@@ -116,11 +118,16 @@ impl History {
         self.trials.iter().filter(|finished| finished.outcome == TrialOutcome::Void(cause)).count()
     }
 
-    /// The void trials at the end.
+    /// The void trials at the end, since the search continued.
     pub(crate) fn last_voids(&self) -> &[FinishedTrial] {
         let first =
             self.trials.iter().rposition(|finished| !History::is_void(finished)).map_or(0, |at| at + 1);
-        &self.trials[first..]
+        &self.trials[first.max(self.resumed_at)..]
+    }
+
+    /// The number of void trials since the search continued.
+    pub(crate) fn voids_since_resumed(&self) -> usize {
+        self.trials[self.resumed_at..].iter().filter(|finished| History::is_void(finished)).count()
     }
 
     /// The largest load that is still tried after others were not delivered: halfway, on the scale of logarithms, between the

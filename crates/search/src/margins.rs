@@ -21,6 +21,9 @@ const BENDS: [f64; 3] = [-1.0, 1.5, 4.0];
 /// The exponents with which the noise grows in shorter trials, with equal prior probabilities.
 const GROWTHS: [f64; 2] = [0.0, 0.5];
 
+/// The exponents with which the noise grows with the load, with equal prior probabilities: response times vary most near saturation.
+const LOAD_GROWTHS: [f64; 2] = [0.0, 3.0];
+
 /// A scale for a first fit, which shows the residuals.
 const ROUGH_SCALE: f64 = 0.1;
 
@@ -86,9 +89,23 @@ struct Component {
     noise: Noise,
     bend: f64,
     growth: f64,
+    load_growth: f64,
+    /// The scale in trials of full length at the center.
     scale: f64,
     weight: f64,
     fit: Fit,
+}
+
+impl Component {
+    /// The scale of the noise at a load, relative to the center, in a trial of this share of the full length.
+    fn scale_at(&self, x: f64, share: f64) -> f64 {
+        self.scale / inverse_scale(x, share, self.growth, self.load_growth)
+    }
+}
+
+/// The reciprocal of the scale of the noise, for a scale of 1 in trials of full length at the center.
+fn inverse_scale(x: f64, share: f64, growth: f64, load_growth: f64) -> f64 {
+    share.max(SHARE_MIN).powf(growth) * (-load_growth * x).exp()
 }
 
 impl MarginEstimate {
@@ -144,7 +161,8 @@ impl MarginEstimate {
         let x = self.half_pass.median;
         let slope = (at(x + SLOPE_STEP) - at(x - SLOPE_STEP)) / (2.0 * SLOPE_STEP);
         // By the logistic function of `Noise::share_below`, 10 % are ln 9 / ln 19 of the distance of 5 % away.
-        let noise = component.noise.quantile_95 * component.scale * 9.0_f64.ln() / 19.0_f64.ln();
+        let scale = component.scale_at(x - self.center, 1.0);
+        let noise = component.noise.quantile_95 * scale * 9.0_f64.ln() / 19.0_f64.ln();
         noise / slope.max(SLOPE_MIN)
     }
 
@@ -152,7 +170,7 @@ impl MarginEstimate {
     pub(crate) fn pass_probability(&self, x: f64, share: f64) -> f64 {
         let of = |component: &Component| {
             let (mean, variance) = component.fit.at(&terms(x - self.center, share, component.bend));
-            let scale = component.scale * share.max(SHARE_MIN).powf(-component.growth);
+            let scale = component.scale_at(x - self.center, share);
             component.weight * component.noise.share_below(-mean / scale.hypot(variance.sqrt()))
         };
         self.components.iter().map(of).sum::<f64>().clamp(0.005, 0.995)
@@ -170,32 +188,45 @@ fn terms(x: f64, share: f64, bend: f64) -> Coefficients {
 
 /// All noises and bends with their probabilities.
 fn components(near: &[(&Measured, f64)], center: f64) -> Vec<Component> {
-    let mut found = Vec::with_capacity(BENDS.len() * NOISES.len() * GROWTHS.len() * SCALES.count());
+    let mut found = Vec::new();
     for bend in BENDS {
         for growth in GROWTHS {
-            let points = |scale: f64| -> Vec<FitPoint> {
-                let point = |(trial, weight): &(&Measured, f64)| FitPoint {
-                    terms: terms(trial.x - center, trial.share, bend),
-                    excess: trial.excess.unwrap_or_default(),
-                    weight: *weight,
-                    inverse_scale: trial.share.max(SHARE_MIN).powf(growth) / scale,
-                };
-                near.iter().map(point).collect()
-            };
-            let rough = points(ROUGH_SCALE);
-            let Some(first) = fit(&rough, NOISES[0]) else { continue };
-            let middle = (residual_scale(&rough, &first) * ROUGH_SCALE).max(SCALE_MIN);
-            for scale in SCALES.map(|step| middle * (f64::from(step) * SCALE_STEP).exp()) {
-                let points = points(scale);
-                found.extend(NOISES.into_iter().filter_map(|noise| {
-                    let fit = fit(&points, noise)?;
-                    let weight = fit.log_evidence + noise.log_prior;
-                    Some(Component { noise, bend, growth, scale, weight, fit })
-                }));
+            for load_growth in LOAD_GROWTHS {
+                found.extend(components_of(near, center, (bend, growth, load_growth)));
             }
         }
     }
     normalize(&mut found);
+    found
+}
+
+/// The components with a bend and growths of the noise, with the logarithms of their weights.
+fn components_of(
+    near: &[(&Measured, f64)],
+    center: f64,
+    (bend, growth, load_growth): (f64, f64, f64),
+) -> Vec<Component> {
+    let points = |scale: f64| -> Vec<FitPoint> {
+        let point = |(trial, weight): &(&Measured, f64)| FitPoint {
+            terms: terms(trial.x - center, trial.share, bend),
+            excess: trial.excess.unwrap_or_default(),
+            weight: *weight,
+            inverse_scale: inverse_scale(trial.x - center, trial.share, growth, load_growth) / scale,
+        };
+        near.iter().map(point).collect()
+    };
+    let rough = points(ROUGH_SCALE);
+    let Some(first) = fit(&rough, NOISES[0]) else { return Vec::new() };
+    let middle = (residual_scale(&rough, &first) * ROUGH_SCALE).max(SCALE_MIN);
+    let mut found = Vec::with_capacity(NOISES.len() * SCALES.count());
+    for scale in SCALES.map(|step| middle * (f64::from(step) * SCALE_STEP).exp()) {
+        let points = points(scale);
+        found.extend(NOISES.into_iter().filter_map(|noise| {
+            let fit = fit(&points, noise)?;
+            let weight = fit.log_evidence + noise.log_prior;
+            Some(Component { noise, bend, growth, load_growth, scale, weight, fit })
+        }));
+    }
     found
 }
 
@@ -216,7 +247,7 @@ fn normalize(components: &mut Vec<Component>) {
 fn not_below(components: &[Component], x: f64, has_noise: bool) -> f64 {
     let of = |component: &Component| {
         let (mean, variance) = component.fit.at(&terms(x, 1.0, component.bend));
-        let noise = if has_noise { component.noise.quantile_95 * component.scale } else { 0.0 };
+        let noise = if has_noise { component.noise.quantile_95 * component.scale_at(x, 1.0) } else { 0.0 };
         component.weight * normal_share(-(mean + noise) / variance.sqrt().max(1e-9))
     };
     components.iter().map(of).sum()

@@ -28,6 +28,8 @@ pub(crate) struct Planned {
     pub from_above: u32,
     /// Seconds of both.
     pub seconds: f64,
+    /// Seconds of the trials from above.
+    pub from_above_seconds: f64,
 }
 
 /// Plans the repetitions at a load.
@@ -41,8 +43,9 @@ pub(crate) fn planned(history: &History, load: f64) -> Planned {
     if from_above < FROM_ABOVE_MIN {
         from_above = 0;
     }
-    let seconds = f64::from(confirmations) * full + f64::from(from_above) * from_above_full;
-    Planned { confirmations, from_above, seconds }
+    let from_above_seconds = f64::from(from_above) * from_above_full;
+    let seconds = f64::from(confirmations) * full + from_above_seconds;
+    Planned { confirmations, from_above, seconds, from_above_seconds }
 }
 
 /// Runs at one load that all have to pass.

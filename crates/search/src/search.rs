@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{SearchReport, recommended, report};
 use crate::checks::{Checked, contradiction, far_trial, trial_above_failures};
 use crate::end::SearchEnd;
-use crate::estimate::{Estimate, stated_load};
+use crate::estimate::{Estimate, is_precise, stated_load};
 use crate::history::{History, VOIDS_IN_ROW};
 use crate::placement::{missing_full_trial, search_trial, supporting_trial, within};
 use crate::repeats::{confirmation_run, from_above_trial, planned};
@@ -72,7 +72,7 @@ impl Search {
     /// # Errors
     /// A setting is out of its limits.
     pub fn new(settings: SearchSettings) -> Result<Search, SettingsError> {
-        let history = History { settings: settings.checked()?, trials: Vec::new() };
+        let history = History { settings: settings.checked()?, trials: Vec::new(), resumed_at: 0 };
         Ok(Search { history, pending: None, end: None, is_finished: false })
     }
 
@@ -117,6 +117,21 @@ impl Search {
         self.history.trials.push(FinishedTrial { trial, outcome, margin });
         self.pending = None;
         Ok(())
+    }
+
+    /// Continues a search that has ended because trials were spoiled on the host. Returns whether it continues.
+    pub fn resume(&mut self) -> bool {
+        let spoiled = TrialOutcome::Void(VoidCause::HostSpoiled);
+        let is_spoiled = self.is_finished
+            && self.history.last_voids().last().is_some_and(|last| {
+                last.outcome == spoiled && self.history.remaining_seconds() >= last.trial.load_seconds()
+            });
+        if is_spoiled {
+            self.history.resumed_at = self.history.trials.len();
+            self.is_finished = false;
+            self.end = self.end.filter(|end| *end != SearchEnd::HostSpoiled);
+        }
+        is_spoiled
     }
 
     /// The settings.
@@ -173,7 +188,7 @@ impl Search {
         if self.history.remaining_seconds() < last.trial.load_seconds() {
             return AfterVoids::End(SearchEnd::BudgetSpent);
         }
-        if self.history.trials.iter().filter(|finished| History::is_void(finished)).count() >= VOIDS_MAX {
+        if self.history.voids_since_resumed() >= VOIDS_MAX {
             return AfterVoids::End(end);
         }
         let same =
@@ -198,7 +213,10 @@ impl Search {
         let half_pass = estimate.half_pass.median.exp();
         // Confirmation runs are at the lower end of the answer, where a quantile needs longer trials than at the half-pass load.
         let plan = planned(history, history.possible(stated_load(history, estimate)));
-        let remaining = history.remaining_seconds() - plan.seconds;
+        // Runs at a load that is not known well confirm little: their time narrows the answer first.
+        let is_precise = is_precise(history, estimate, 1.0);
+        let kept_seconds = if is_precise { plan.seconds } else { plan.from_above_seconds };
+        let remaining = history.remaining_seconds() - kept_seconds;
         let affordable = |trial: NextTrial| within(history, trial, remaining).ok_or(SearchEnd::BudgetSpent);
         match contradiction(history, estimate) {
             Checked::Falls => {}
@@ -212,7 +230,6 @@ impl Search {
             return above.and_then(|trial| within(history, trial, remaining)).ok_or(end);
         }
         let full = history.settings.length.full_seconds_at(half_pass);
-        let is_precise = self.is_precise(estimate);
         let is_narrow = estimate.half_pass_sd() < CHECKED_SD && remaining >= CHECKED_TRIALS * full;
         if let Some(trial) = far_trial(history, half_pass).filter(|_| is_precise || is_narrow)
             && let Some(trial) = within(history, trial, remaining)
@@ -225,9 +242,10 @@ impl Search {
                 None => Err(SearchEnd::Precise),
             };
         }
-        // Confirmation runs support the answer, too.
-        let is_last = plan.confirmations == 0 && remaining >= full && remaining < LAST_TRIALS * full;
-        let support = supporting_trial(history, estimate, TrialPurpose::Search).filter(|_| is_last);
+        let is_last = |support: &NextTrial| {
+            remaining >= support.seconds && remaining < support.seconds + (LAST_TRIALS - 1.0) * full
+        };
+        let support = supporting_trial(history, estimate, TrialPurpose::Search).filter(is_last);
         affordable(support.unwrap_or_else(|| search_trial(history, estimate)))
     }
 
@@ -242,17 +260,6 @@ impl Search {
         let is_below = answer.high < history.settings.lowest.ln();
         (is_below && failures >= 2 && passes + failures >= TRIALS_AT_END)
             .then_some(SearchEnd::FailsEverywhere)
-    }
-
-    fn is_precise(&self, estimate: &Estimate) -> bool {
-        let history = &self.history;
-        if !history.has_outcome(true) || !history.has_outcome(false) {
-            return false;
-        }
-        let answer = estimate.answer;
-        let kind = history.settings.kind;
-        let is_one_load = kind.round_down(answer.low.exp()) == kind.round_down(answer.high.exp());
-        is_one_load || answer.high - answer.low <= 2.0 * history.settings.precision.ln_1p()
     }
 
     /// Confirmation runs and trials from above. They need an answer.
@@ -270,7 +277,10 @@ impl Search {
             return None;
         }
         let has_from_above = history.judged_for(TrialPurpose::FromAbove).next().is_some();
-        let confirm = (!has_from_above).then(|| confirmation_run(history, answer)).flatten();
+        let has_confirmations = history.judged_for(TrialPurpose::Confirm).next().is_some();
+        let is_confirmable = has_confirmations || is_precise(history, estimate, 1.0);
+        let confirm =
+            (!has_from_above && is_confirmable).then(|| confirmation_run(history, answer)).flatten();
         confirm.or_else(|| from_above_trial(history, estimate, answer))
     }
 }
@@ -287,6 +297,8 @@ enum AfterVoids {
 struct StoredSearch {
     settings: SearchSettings,
     trials: Vec<FinishedTrial>,
+    #[serde(default)]
+    resumed_at: usize,
     pending: Option<NextTrial>,
     end: Option<SearchEnd>,
     is_finished: bool,
@@ -294,8 +306,8 @@ struct StoredSearch {
 
 impl From<Search> for StoredSearch {
     fn from(search: Search) -> StoredSearch {
-        let Search { history: History { settings, trials }, pending, end, is_finished } = search;
-        StoredSearch { settings, trials, pending, end, is_finished }
+        let Search { history: History { settings, trials, resumed_at }, pending, end, is_finished } = search;
+        StoredSearch { settings, trials, resumed_at, pending, end, is_finished }
     }
 }
 
@@ -308,16 +320,21 @@ enum StoredSearchError {
     TooManyTrials,
     #[error("a stored trial has a load or a length that is not positive")]
     Trial,
+    #[error("the stored search continued after more trials than it has")]
+    Resumed,
 }
 
 impl TryFrom<StoredSearch> for Search {
     type Error = StoredSearchError;
 
     fn try_from(stored: StoredSearch) -> Result<Search, StoredSearchError> {
-        let StoredSearch { settings, trials, pending, end, is_finished } = stored;
+        let StoredSearch { settings, trials, resumed_at, pending, end, is_finished } = stored;
         let settings = settings.checked()?;
         if trials.len() > TRIALS_MAX {
             return Err(StoredSearchError::TooManyTrials);
+        }
+        if resumed_at > trials.len() {
+            return Err(StoredSearchError::Resumed);
         }
         let is_positive = |value: f64| value.is_finite() && value > 0.0;
         let is_valid = |trial: &NextTrial| {
@@ -328,6 +345,6 @@ impl TryFrom<StoredSearch> for Search {
         if !are_valid || !pending.as_ref().is_none_or(is_valid) {
             return Err(StoredSearchError::Trial);
         }
-        Ok(Search { history: History { settings, trials }, pending, end, is_finished })
+        Ok(Search { history: History { settings, trials, resumed_at }, pending, end, is_finished })
     }
 }

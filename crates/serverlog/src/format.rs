@@ -1,7 +1,7 @@
 //! The format of an access log.
 
 use crate::entry::StampKind;
-use crate::format_error::FormatError;
+use crate::format_error::LogFormatError;
 use crate::json_line::JsonFields;
 use crate::pattern::{Dialect, Part, parse};
 
@@ -37,7 +37,7 @@ impl LogFormat {
     ///
     /// # Errors
     /// The text is none of these.
-    pub fn parse(text: &str) -> Result<LogFormat, FormatError> {
+    pub fn parse(text: &str) -> Result<LogFormat, LogFormatError> {
         let named = |lines| LogFormat { name: text.to_owned(), lines };
         let pattern = |dialect: Dialect, pattern: &str| {
             let lines = parse(dialect, pattern).map(LineFormat::Pattern)?;
@@ -62,7 +62,7 @@ impl LogFormat {
             _ if text.contains("%START_TIME") => pattern(Dialect::Envoy, text),
             _ if text.contains('$') => pattern(Dialect::Nginx, text),
             _ if text.contains('%') => pattern(Dialect::Apache, text),
-            _ => Err(FormatError::Unknown(text.to_owned())),
+            _ => Err(LogFormatError::Unknown(text.to_owned())),
         }
     }
 

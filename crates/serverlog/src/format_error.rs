@@ -2,7 +2,7 @@
 
 /// Why a text does not describe the format of a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FormatError {
+pub enum LogFormatError {
     /// A directive is not known.
     #[error("column {column}: `{directive}` is not a directive of this server")]
     Directive {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::entry::StampKind;
 use crate::field::{Field, MS, NS, S, US, is_id};
-use crate::format_error::FormatError;
+use crate::format_error::LogFormatError;
 
 /// The names of fields that the user specified, with their meanings; empty if the usual names are tried.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,10 +12,10 @@ pub(crate) struct JsonFields(Vec<(String, Field)>);
 
 impl JsonFields {
     /// Reads `start=start_time,duration_ms=duration`.
-    pub(crate) fn parse(text: &str) -> Result<JsonFields, FormatError> {
+    pub(crate) fn parse(text: &str) -> Result<JsonFields, LogFormatError> {
         let mut fields = Vec::new();
         for part in text.split(',') {
-            let unknown = || FormatError::JsonField(part.to_owned());
+            let unknown = || LogFormatError::JsonField(part.to_owned());
             let (meaning, name) = part.split_once('=').ok_or_else(unknown)?;
             let field = match meaning.trim() {
                 "start" => Field::Stamp(StampKind::Start),

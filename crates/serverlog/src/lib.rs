@@ -2,7 +2,7 @@
 //!
 //! 1. [`LogFormat`] describes the lines of a log: a pattern of nginx, Apache, Tomcat or Envoy, JSON, or what is detected from the lines.
 //!    [`LineReader`] reads each line as a [`LoggedRequest`].
-//! 2. [`match_requests`] compares them with the [`SentRequest`]s of a run: it estimates the offset between the clocks ([`ClockOffset`]),
+//! 2. [`match_requests`] compares them with the [`SentRequest`]s of a run: it estimates the offset between the clocks ([`ServerClock`]),
 //!    counts requests that were lost, answered elsewhere or repeated, and pairs the others.
 //!
 //! The error rates are measured in `tests/study`; `docs/server-log.md` lists them.
@@ -24,8 +24,8 @@ mod window_match;
 pub use busyhour_logs::Zone;
 pub use entry::{LoggedRequest, StampKind};
 pub use format::LogFormat;
-pub use format_error::FormatError;
+pub use format_error::LogFormatError;
 pub use line_reader::{LINE_BYTES_MAX, LineReader, UnreadableLine};
-pub use matches::{ClockDrift, ClockOffset, LostRequest, MatchCounts, Matches, Pair, StatusChange};
+pub use matches::{ClockDrift, LostRequest, MatchCounts, MatchedRequest, Matches, ServerClock, StatusChange};
 pub use matching::{MatchSettings, match_requests};
 pub use sent::{SentRequest, target_key, text_key};

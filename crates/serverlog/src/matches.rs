@@ -8,9 +8,9 @@ pub struct Matches {
     /// The counts.
     pub counts: MatchCounts,
     /// The offset of the server's clock; `None` if too few requests match.
-    pub offset: Option<ClockOffset>,
+    pub offset: Option<ServerClock>,
     /// Requests with their lines, in order of the requests.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<MatchedRequest>,
     /// The first lost requests, in order of time.
     pub lost: Vec<LostRequest>,
     /// Lines of the run, as indices into the given lines: those with a request, and repetitions; in order of time.
@@ -52,7 +52,7 @@ pub struct MatchCounts {
 
 /// The clock of the server less the clock of the generator, at the beginning of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ClockOffset {
+pub struct ServerClock {
     /// Lowest offset in ms that is compatible with the requests: none began at the server before it was sent, and none ended there
     /// after its response arrived.
     pub low_ms: f64,
@@ -64,7 +64,7 @@ pub struct ClockOffset {
     pub drift: Option<ClockDrift>,
 }
 
-impl ClockOffset {
+impl ServerClock {
     /// The middle of the bounds in ms.
     #[must_use]
     pub fn middle_ms(&self) -> f64 {
@@ -95,7 +95,7 @@ pub enum ClockDrift {
 
 /// A request and its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pair {
+pub struct MatchedRequest {
     /// Index of the request.
     pub sent: u32,
     /// Index of the line.

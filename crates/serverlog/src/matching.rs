@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::entry::LoggedRequest;
-use crate::matches::{LostRequest, MatchCounts, Matches, Pair, StatusChange};
+use crate::matches::{LostRequest, MatchCounts, MatchedRequest, Matches, StatusChange};
 use crate::offset::{OffsetOverTime, find_offset};
 use crate::rough_offset::rough_offset;
 use crate::sent::SentRequest;
@@ -308,7 +308,7 @@ impl<'a> Matching<'a> {
                 counts.other_status += 1;
                 *changes.entry((request.status, logged)).or_default() += 1;
             }
-            pairs.push(Pair { sent: index, line, is_certain });
+            pairs.push(MatchedRequest { sent: index, line, is_certain });
         }
         let lines_of_run = self.count_lines(&assignment, offset, own_lines, &mut counts);
         let mut status_changes: Vec<StatusChange> = changes

@@ -6,7 +6,7 @@
 //! highest offset that is compatible with every segment. If there is none, the offset changes during the run.
 
 use crate::entry::LoggedRequest;
-use crate::matches::{ClockDrift, ClockOffset};
+use crate::matches::{ClockDrift, ServerClock};
 use crate::sent::SentRequest;
 use crate::window_match::{Grouped, Interval, Point};
 
@@ -54,7 +54,7 @@ pub(crate) struct OffsetOverTime {
     knots: Vec<(i64, i64)>,
     /// Half the width of the bounds in ns.
     pub(crate) half_width_ns: i64,
-    pub(crate) bounds: ClockOffset,
+    pub(crate) bounds: ServerClock,
 }
 
 impl OffsetOverTime {
@@ -300,7 +300,7 @@ pub(crate) fn find_offset(
     let high_ns = constant.found.iter().map(|(_, _, high)| *high).min()?;
     if low_ns <= high_ns.saturating_add(APART_NS) {
         let (low_ns, high_ns) = (low_ns.min(high_ns), high_ns.max(low_ns));
-        let bounds = ClockOffset { low_ms: ms(low_ns), high_ms: ms(high_ns), requests, drift: None };
+        let bounds = ServerClock { low_ms: ms(low_ns), high_ms: ms(high_ns), requests, drift: None };
         return Some(OffsetOverTime {
             knots: vec![(constant.found[0].0, i64::midpoint(low_ns, high_ns))],
             half_width_ns: (high_ns - low_ns) / 2,
@@ -314,7 +314,7 @@ pub(crate) fn find_offset(
     let (_, first_low, first_high) = *found.first()?;
     let half_width_ns = found.iter().map(|(_, low, high)| (high - low) / 2).max()?;
     let drift = Some(drift(&found));
-    let bounds = ClockOffset { low_ms: ms(first_low), high_ms: ms(first_high), requests, drift };
+    let bounds = ServerClock { low_ms: ms(first_low), high_ms: ms(first_high), requests, drift };
     let mut knots: Vec<(i64, i64)> =
         found.iter().map(|(at, low, high)| (*at, i64::midpoint(*low, *high))).collect();
     // Before the middle of the first segment and after that of the last one.

@@ -2,7 +2,7 @@
 
 use crate::entry::StampKind;
 use crate::field::{Field, MS, NS, S, US, is_id};
-use crate::format_error::FormatError;
+use crate::format_error::LogFormatError;
 
 /// The server that a pattern is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +44,9 @@ pub(crate) enum Part {
 const PATTERN_BYTES_MAX: usize = 16 * 1024;
 
 /// The parts of a pattern.
-pub(crate) fn parse(dialect: Dialect, pattern: &str) -> Result<Vec<Part>, FormatError> {
+pub(crate) fn parse(dialect: Dialect, pattern: &str) -> Result<Vec<Part>, LogFormatError> {
     if pattern.len() > PATTERN_BYTES_MAX {
-        return Err(FormatError::Long);
+        return Err(LogFormatError::Long);
     }
     let mut parts = Parts::default();
     let mut rest = pattern;
@@ -60,7 +60,7 @@ pub(crate) fn parse(dialect: Dialect, pattern: &str) -> Result<Vec<Part>, Format
             Dialect::Envoy => envoy(directive),
             Dialect::Apache | Dialect::Tomcat | Dialect::Tomcat101 => percent(dialect, directive),
         }
-        .ok_or_else(|| FormatError::Directive {
+        .ok_or_else(|| LogFormatError::Directive {
             directive: std::iter::once(sign).chain(directive.chars().take(24)).collect(),
             column: pattern[..from].chars().count() + 1,
         })?;
@@ -73,7 +73,7 @@ pub(crate) fn parse(dialect: Dialect, pattern: &str) -> Result<Vec<Part>, Format
         rest = &directive[length..];
     }
     parts.text(rest);
-    parts.0.iter().any(is_time).then_some(parts.0).ok_or(FormatError::NoTime)
+    parts.0.iter().any(is_time).then_some(parts.0).ok_or(LogFormatError::NoTime)
 }
 
 fn is_time(part: &Part) -> bool {
@@ -92,13 +92,13 @@ impl Parts {
         }
     }
 
-    fn field(&mut self, field: Field) -> Result<(), FormatError> {
+    fn field(&mut self, field: Field) -> Result<(), LogFormatError> {
         match self.0.last_mut() {
             // `%U%q` and `$uri$is_args$args`.
             Some(Part::Field(before)) if (*before, field) == (Field::Path, Field::Query) => {
                 *before = Field::Target
             }
-            Some(Part::Field(_)) => return Err(FormatError::Adjacent),
+            Some(Part::Field(_)) => return Err(LogFormatError::Adjacent),
             _ => self.0.push(Part::Field(field)),
         }
         Ok(())

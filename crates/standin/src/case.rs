@@ -35,7 +35,7 @@ pub enum CaseError {
 
 /// A plan in its folder, with settings for comparing a run with the recording of JMeter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Case {
+pub struct ConformanceCase {
     /// Name of the folder.
     pub name: String,
     /// Path of the folder. It contains `plan.jmx`, `case.json`, `expected.json`, and optionally `user.properties` and data
@@ -49,20 +49,20 @@ pub struct Case {
 ///
 /// # Errors
 /// The folder or a `case.json` in it cannot be read.
-pub fn cases(dir: &Path) -> Result<Vec<Case>, CaseError> {
+pub fn cases(dir: &Path) -> Result<Vec<ConformanceCase>, CaseError> {
     let unreadable = |source| CaseError::Read { path: dir.to_owned(), source };
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(unreadable)? {
         let dir = entry.map_err(unreadable)?.path();
         if dir.join("plan.jmx").is_file() {
-            found.push(Case::open(&dir)?);
+            found.push(ConformanceCase::open(&dir)?);
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
 }
 
-impl Case {
+impl ConformanceCase {
     /// Opens the case in a folder.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl Case {
         line
     }
 
-    /// Creates the recording of a run with [`Case::command_line`]. Masks replace everything that may differ between runs.
+    /// Creates the recording of a run with [`ConformanceCase::command_line`]. Masks replace everything that may differ between runs.
     /// Clears the server's list of requests.
     ///
     /// # Errors

@@ -5,9 +5,9 @@
 //!
 //! - [`cases`] finds the plans.
 //! - [`StandIn::start`] starts the server.
-//! - The caller runs the load generator with [`Case::command_line`].
-//! - [`Case::collect`] creates the recording of this run.
-//! - [`differences`] compares it with [`Case::expected`].
+//! - The caller runs the load generator with [`ConformanceCase::command_line`].
+//! - [`ConformanceCase::collect`] creates the recording of this run.
+//! - [`differences`] compares it with [`ConformanceCase::expected`].
 //!
 //! [`LivePageClient`] is a client of a run's live page, for tests of the server of that page.
 
@@ -32,7 +32,7 @@ mod shape;
 mod tls;
 mod websocket;
 
-pub use case::{Case, CaseError, cases};
+pub use case::{CaseError, ConformanceCase, cases};
 pub use compare::differences;
 pub use live_page::{LiveEvents, LivePageClient};
 pub use peer::{BATCH_TEST_PLANS, BatchTestOutcome, BatchTestPlan, LineComparison, peer_files};

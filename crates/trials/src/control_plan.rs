@@ -1,7 +1,7 @@
 //! The controls of a case: what is limited, and when it is applied.
 
 use busyhour_experiment::{
-    AllocationMasks, CgroupLimits, CoreList, Experiment, NetworkConditions, Treatment, TreatmentAction,
+    AllocationMasks, CgroupTreatment, CoreList, Experiment, NetworkConditions, Treatment, TreatmentAction,
 };
 
 use crate::setting::CaseSetting;
@@ -44,7 +44,7 @@ pub(crate) struct GroupLimits<'e> {
     /// The existing group in which the processes, or the limited group, are.
     pub(crate) parent: Option<&'e str>,
     /// The treatments, which set different limits.
-    pub(crate) limits: Vec<&'e CgroupLimits>,
+    pub(crate) limits: Vec<&'e CgroupTreatment>,
 }
 
 /// The effect of a control.
@@ -163,7 +163,7 @@ fn network<'e>(experiment: &'e Experiment, treatments: &[&'e Treatment]) -> Opti
 }
 
 /// Adds limits to those of the same target, because a process can be moved to one group only.
-fn add_limits<'e>(controls: &mut Vec<PlannedControl<'e>>, name: &'e str, limits: &'e CgroupLimits) {
+fn add_limits<'e>(controls: &mut Vec<PlannedControl<'e>>, name: &'e str, limits: &'e CgroupTreatment) {
     let target = ControlTarget::of(&limits.target);
     for control in controls.iter_mut().filter(|control| control.target == target) {
         if let ControlAction::Cgroup(group) = &mut control.action {

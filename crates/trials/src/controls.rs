@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use busyhour_experiment::{Experiment, Level, NeighbourWorkload, TreatmentAction};
+use busyhour_experiment::{Experiment, FactorLevel, NeighbourWorkload, TreatmentAction};
 
 use crate::control_plan::{ControlTarget, PlannedControl, controls_of};
 use crate::machine;
@@ -88,7 +88,7 @@ pub fn check_controls(experiment: &Experiment, has_neighbours: bool) -> CheckedC
         }
     }
     for factor in experiment.factors.iter().filter(|_| !starts) {
-        let changes = |level: &Level| !level.environment.is_empty() || !level.jvm_options.is_empty();
+        let changes = |level: &FactorLevel| !level.environment.is_empty() || !level.jvm_options.is_empty();
         if factor.levels.iter().any(changes) {
             let reason = "the experiment does not start the system, so it cannot set environment or options; add `start` to [system]";
             found.add(format!("factor {:?}", factor.name), None, reason);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use busyhour_experiment::{Command, Design, Journal, JournalEntry, Quantile, TrialId, TrialOutcome};
+use busyhour_experiment::{Command, Design, Journal, JournalEntry, TrialId, TrialOutcome, TrialQuantile};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ExecuteError;
@@ -109,7 +109,7 @@ pub struct EndedTrial {
     pub values: BTreeMap<String, Option<f64>>,
     /// Quantiles of the response times of a finished trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub quantiles: Vec<Quantile>,
+    pub quantiles: Vec<TrialQuantile>,
     /// The cause of slow requests that the explanation of a finished trial names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
@@ -259,7 +259,7 @@ mod tests {
             entry: JournalEntry { trial, outcome: TrialOutcome::Spoiled { reason: "late".to_owned() } },
             seconds: 2.5,
             values: [("p95".to_owned(), Some(1.5)), ("max".to_owned(), None)].into(),
-            quantiles: vec![Quantile { share: 0.5, ms: 2.5 }],
+            quantiles: vec![TrialQuantile { share: 0.5, ms: 2.5 }],
             cause: Some("none".to_owned()),
             failed_thresholds: vec!["errors < 1%".to_owned()],
             notes: Vec::new(),

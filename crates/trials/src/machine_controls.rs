@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn a_small_share_of_a_core_has_a_long_period() {
         let quota = |cpu_max: f64| {
-            let given = busyhour_experiment::CgroupLimits {
+            let given = busyhour_experiment::CgroupTreatment {
                 target: "system".to_owned(),
                 cpu_max: Some(cpu_max),
                 cores: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use busyhour_experiment::{
-    Design, Experiment, ExperimentReport, ReportedTrial, Response, TrialOutcome, response_table,
+    Design, Experiment, ExperimentReport, ReportedTrial, ResponseVariable, TrialOutcome, response_table,
 };
 use busyhour_record::RunDir;
 
@@ -68,8 +68,10 @@ pub(crate) fn reported_trials(
 fn values_of(experiment: &Experiment, ended: &EndedTrial, run: &Path) -> BTreeMap<String, Option<f64>> {
     let mut found = ended.values.clone();
     if ended.entry.outcome == TrialOutcome::Finished {
-        let is_missing = |response: &&Response| !found.contains_key(&String::from((*response).clone()));
-        let missing: Vec<Response> = experiment.responses.iter().filter(is_missing).cloned().collect();
+        let is_missing =
+            |response: &&ResponseVariable| !found.contains_key(&String::from((*response).clone()));
+        let missing: Vec<ResponseVariable> =
+            experiment.responses.iter().filter(is_missing).cloned().collect();
         if !missing.is_empty() {
             found.extend(values::responses(run, &missing, window_s(experiment)).values);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use busyhour_experiment::{Quantile, Response, ResponseMeasure};
+use busyhour_experiment::{ResponseMeasure, ResponseVariable, TrialQuantile};
 use busyhour_limits::files::read_input_text;
 use busyhour_record::RunDir;
 use busyhour_results::{AggregateSettings, ReadSettings, ResultsInput, aggregate_inputs, series_path};
@@ -24,13 +24,13 @@ pub(crate) struct Responses {
     /// The values by the texts of the responses; `None` for unavailable ones.
     pub(crate) values: BTreeMap<String, Option<f64>>,
     /// Quantiles of the response times of all requests. None lies beyond the second-slowest request.
-    pub(crate) quantiles: Vec<Quantile>,
+    pub(crate) quantiles: Vec<TrialQuantile>,
     /// Why responses are unavailable.
     pub(crate) reasons: Vec<String>,
 }
 
 /// The responses of a run, and why some are unavailable.
-pub(crate) fn responses(run: &Path, responses: &[Response], window_s: (f64, f64)) -> Responses {
+pub(crate) fn responses(run: &Path, responses: &[ResponseVariable], window_s: (f64, f64)) -> Responses {
     let mut reasons = Vec::new();
     let totals = totals(run, window_s);
     let values = responses.iter().map(|response| {
@@ -51,9 +51,9 @@ pub(crate) fn responses(run: &Path, responses: &[Response], window_s: (f64, f64)
     Responses { values, quantiles, reasons }
 }
 
-fn quantiles(of: &Totals) -> Vec<Quantile> {
+fn quantiles(of: &Totals) -> Vec<TrialQuantile> {
     let known = SHARES.into_iter().filter(|share| of.samples as f64 * (1.0 - share) >= 1.0);
-    known.map(|share| Quantile { share, ms: of.response.quantile_ms(share) }).collect()
+    known.map(|share| TrialQuantile { share, ms: of.response.quantile_ms(share) }).collect()
 }
 
 fn totals(run: &Path, window_s: (f64, f64)) -> Result<RunTotals, String> {
@@ -64,7 +64,7 @@ fn totals(run: &Path, window_s: (f64, f64)) -> Result<RunTotals, String> {
     Ok(replayed.totals)
 }
 
-fn of_totals(response: &Response, totals: &RunTotals, length_s: f64) -> Result<f64, String> {
+fn of_totals(response: &ResponseVariable, totals: &RunTotals, length_s: f64) -> Result<f64, String> {
     let of: &Totals = match &response.label {
         None => &totals.total,
         Some(name) => {

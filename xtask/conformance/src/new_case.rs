@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use busyhour_standin::{Case, CaseSettings};
+use busyhour_standin::{CaseSettings, ConformanceCase};
 
 use crate::record::{self, Purpose};
 
@@ -52,7 +52,7 @@ pub fn run(cases: &Path, options: &Options) -> Result<()> {
     if options.no_record {
         return Ok(());
     }
-    record::run(vec![Case::open(&cases.join(&options.name))?], Purpose::Record)
+    record::run(vec![ConformanceCase::open(&cases.join(&options.name))?], Purpose::Record)
         .with_context(|| format!("not recorded yet: cargo xtask conformance record {}", options.name))
 }
 
@@ -104,7 +104,7 @@ mod tests {
     fn a_new_case_can_be_opened() {
         let cases = tempfile::tempdir().unwrap();
         run(cases.path(), &options("switch-by-name")).unwrap();
-        let case = Case::open(&cases.path().join("switch-by-name")).unwrap();
+        let case = ConformanceCase::open(&cases.path().join("switch-by-name")).unwrap();
         assert_eq!(case.settings.covers, ["SwitchController"]);
         assert_eq!(case.settings.group, "controllers");
         assert_eq!(fs::read_to_string(case.plan()).unwrap(), MINIMAL_PLAN);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
-use busyhour_standin::{Case, StandIn, cases, differences};
+use busyhour_standin::{ConformanceCase, StandIn, cases, differences};
 
 use crate::jmeter_plugins::JMeterPlugins;
 use crate::{launch, workers};
@@ -39,14 +39,14 @@ impl Selection {
     ///
     /// # Errors
     /// A case cannot be read, or no case is selected.
-    pub fn cases(&self, dir: &Path) -> Result<Vec<Case>> {
+    pub fn cases(&self, dir: &Path) -> Result<Vec<ConformanceCase>> {
         let mut cases = cases(dir)?;
         cases.retain(|case| self.includes(case));
         ensure!(!cases.is_empty(), "no case matches the names and the group");
         Ok(cases)
     }
 
-    fn includes(&self, case: &Case) -> bool {
+    fn includes(&self, case: &ConformanceCase) -> bool {
         let by_name = self.names.is_empty() || self.names.iter().any(|part| case.name.contains(part));
         by_name && self.group.as_ref().is_none_or(|group| case.settings.group == *group)
     }
@@ -56,7 +56,7 @@ impl Selection {
 ///
 /// # Errors
 /// JMeter is missing, or a case could not be run or differs from its recording; the other cases are run nevertheless.
-pub fn run(cases: Vec<Case>, purpose: Purpose) -> Result<()> {
+pub fn run(cases: Vec<ConformanceCase>, purpose: Purpose) -> Result<()> {
     let jmeter = JMeter::obtain()?;
     let mut plugins = JMeterPlugins::default();
     let mut skipped = Vec::new();
@@ -88,7 +88,12 @@ pub fn run(cases: Vec<Case>, purpose: Purpose) -> Result<()> {
 }
 
 /// Runs one case; returns warnings and errors in JMeter's log, which should be checked.
-fn run_case(case: &Case, jmeter: &JMeter, plugins: &[PathBuf], purpose: Purpose) -> Result<String> {
+fn run_case(
+    case: &ConformanceCase,
+    jmeter: &JMeter,
+    plugins: &[PathBuf],
+    purpose: Purpose,
+) -> Result<String> {
     let server = StandIn::start()?;
     let out = tempfile::tempdir()?;
     let home = tempfile::tempdir()?;
@@ -118,9 +123,9 @@ mod tests {
 
     use super::*;
 
-    fn case(name: &str, group: &str) -> Case {
+    fn case(name: &str, group: &str) -> ConformanceCase {
         let settings = CaseSettings { group: group.into(), ..CaseSettings::default() };
-        Case { name: name.into(), dir: PathBuf::new(), settings }
+        ConformanceCase { name: name.into(), dir: PathBuf::new(), settings }
     }
 
     #[test]

@@ -26,7 +26,7 @@ const MANY_VERSIONS: &[(&str, &str)] = &[
 ];
 
 /// Packages without a complete licence field: the name, and the licence in their files.
-const MANUAL_LICENCES: &[(&str, &str)] = &[];
+const MANUAL_LICENCES: &[(&str, &str)] = &[("webpki", "ISC AND BSD-3-Clause")];
 
 /// Checks all packages of the dependency graph.
 pub fn check(packages: &[Package]) -> Vec<Finding> {

@@ -217,6 +217,7 @@ const LAYERS: &[CrateRule] = &[
             "stats",
             "queueing",
             "gclog",
+            "leak",
             "experiment",
             "logs",
             "search",

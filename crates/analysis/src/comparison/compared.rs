@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::caveat::{self, ComparisonCaveat, ReportedComparisonCaveat};
 use super::differences::{RunDifference, only_in};
-use super::effect::{Effect, Margins, RawEffect, Verdict};
+use super::effect::{LabelEffect, Margins, RawEffect, Verdict};
 use super::measure::{Measure, Measured};
 use super::run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunSeries, curve, quartiles};
 use super::system::SystemComparison;
@@ -138,7 +138,7 @@ pub struct ComparedRow {
     /// Samples and errors of all runs after the change.
     pub new: Counted,
     /// The effects, in the order of [`Measure::ALL`].
-    pub effects: Vec<Effect>,
+    pub effects: Vec<LabelEffect>,
     /// Interquartile range of the times of all runs before the change; `None` if there are too few times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_quartiles: Option<Quartiles>,
@@ -163,7 +163,7 @@ pub struct Counted {
 impl ComparedRow {
     /// The effect on a measure.
     #[must_use]
-    pub fn effect(&self, measure: Measure) -> Option<&Effect> {
+    pub fn effect(&self, measure: Measure) -> Option<&LabelEffect> {
         self.effects.iter().find(|effect| effect.measure == measure)
     }
 }

@@ -102,7 +102,7 @@ impl Interval {
 
 /// The effect on one measure of one label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Effect {
+pub struct LabelEffect {
     /// The measure.
     pub measure: Measure,
     /// Value before the change, in ms, per second, or as a share: the geometric mean of the runs (for shares, the mean). `None` if
@@ -189,7 +189,7 @@ impl RawEffect {
     }
 
     /// Judges the effect. `selection` is the result of all tests together; `false_rate` is the level of a single test.
-    pub(super) fn judge(self, margins: &Margins, selection: &Selection, false_rate: f64) -> Effect {
+    pub(super) fn judge(self, margins: &Margins, selection: &Selection, false_rate: f64) -> LabelEffect {
         let p_value = self.p_value();
         let is_difference = selection.rejected > 0 && p_value <= 1.0 - selection.confidence + ROUNDING;
         let confidence = if is_difference { selection.confidence } else { 1.0 - false_rate.min(p_value) };
@@ -209,7 +209,7 @@ impl RawEffect {
         });
         let margin =
             if self.measure.is_compared_by_ratio() { margins.relative.ln_1p() } else { margins.errors };
-        Effect {
+        LabelEffect {
             base: middle(self.measure, &self.base),
             new: middle(self.measure, &self.new),
             verdict: judged.map_or(Verdict::Inconclusive, |(_, low, high)| {
@@ -379,7 +379,7 @@ mod tests {
 
     impl RawEffect {
         /// Judges the effect as the only test.
-        fn judge_alone(self) -> Effect {
+        fn judge_alone(self) -> LabelEffect {
             let selection = busyhour_stats::select(&[self.p_value()], 0.05);
             self.judge(&Margins::default(), &selection, 0.05)
         }

@@ -178,7 +178,7 @@ impl Cause {
             Cause::MemoryLeak => "the source gc:FILE, a garbage-collection log",
             Cause::GcPauses => "the source gc:FILE or jvm:PID",
             Cause::DatabaseLock | Cause::DatabaseWork => {
-                "the source postgres://…, or an exporter of the database"
+                "the source postgres://… or mysql://…, with the credentials of a database user"
             }
             Cause::SlowDependency => "the source process:PID as root, for the connections of the process",
             Cause::Disk => "the source os on the system's machine, on a kernel with pressure information",

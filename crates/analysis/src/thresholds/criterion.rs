@@ -20,7 +20,7 @@ pub struct Criterion {
     /// The comparison operator.
     pub comparison: Operator,
     /// The limit.
-    pub limit: Limit,
+    pub limit: CriterionLimit,
     /// The windows in which the quantity is measured.
     pub window: Window,
     /// Number of seconds at the start of the run that are ignored.
@@ -163,16 +163,16 @@ impl Operator {
 
 /// The limit of a criterion.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limit {
+pub struct CriterionLimit {
     /// The number, in `unit`.
     pub value: f64,
     /// The unit of the limit and of the measured value.
-    pub unit: Unit,
+    pub unit: ValueUnit,
 }
 
 /// The unit of a measured value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum ValueUnit {
     /// Milliseconds.
     Milliseconds,
     /// Percent of all samples or arrivals.
@@ -187,17 +187,17 @@ pub enum Unit {
     Ratio,
 }
 
-impl Unit {
+impl ValueUnit {
     /// The short name for results.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Unit::Milliseconds => "ms",
-            Unit::Percent => "%",
-            Unit::Count => "count",
-            Unit::PerSecond => "per_s",
-            Unit::Users => "users",
-            Unit::Ratio => "ratio",
+            ValueUnit::Milliseconds => "ms",
+            ValueUnit::Percent => "%",
+            ValueUnit::Count => "count",
+            ValueUnit::PerSecond => "per_s",
+            ValueUnit::Users => "users",
+            ValueUnit::Ratio => "ratio",
         }
     }
 
@@ -205,17 +205,17 @@ impl Unit {
     #[must_use]
     pub fn format(self, value: f64) -> String {
         match self {
-            Unit::Milliseconds if value >= 10_000.0 => format!("{:.2} s", value / 1e3),
-            Unit::Milliseconds if value >= 100.0 => format!("{value:.0} ms"),
-            Unit::Milliseconds if value >= 1.0 => format!("{value:.1} ms"),
-            Unit::Milliseconds => format!("{value:.3} ms"),
+            ValueUnit::Milliseconds if value >= 10_000.0 => format!("{:.2} s", value / 1e3),
+            ValueUnit::Milliseconds if value >= 100.0 => format!("{value:.0} ms"),
+            ValueUnit::Milliseconds if value >= 1.0 => format!("{value:.1} ms"),
+            ValueUnit::Milliseconds => format!("{value:.3} ms"),
             // A share that is not zero must not be shown as zero.
-            Unit::Percent if value > 0.0 && value < 0.01 => format!("{value:.1e} %"),
-            Unit::Percent => format!("{} %", trimmed(value, 2)),
-            Unit::Count => trimmed(value, 0),
-            Unit::PerSecond => format!("{}/s", trimmed(value, 1)),
-            Unit::Users => format!("{} users", trimmed(value, 0)),
-            Unit::Ratio => trimmed(value, 3),
+            ValueUnit::Percent if value > 0.0 && value < 0.01 => format!("{value:.1e} %"),
+            ValueUnit::Percent => format!("{} %", trimmed(value, 2)),
+            ValueUnit::Count => trimmed(value, 0),
+            ValueUnit::PerSecond => format!("{}/s", trimmed(value, 1)),
+            ValueUnit::Users => format!("{} users", trimmed(value, 0)),
+            ValueUnit::Ratio => trimmed(value, 3),
         }
     }
 }

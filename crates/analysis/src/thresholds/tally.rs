@@ -2,7 +2,7 @@
 
 use busyhour_sample::{ArrivalsInSecond, CodeCount, Snapshot, SnapshotRow, TimeCounts};
 
-use super::criterion::{Criterion, MeasuredQuantity, MeasuredTime, Unit, Window};
+use super::criterion::{Criterion, MeasuredQuantity, MeasuredTime, ValueUnit, Window};
 
 /// Counts and times of the samples in a criterion's scope.
 #[derive(Debug, Clone, Default)]
@@ -102,7 +102,7 @@ impl Tally {
     /// The value of the criterion's subject, in the unit of its limit; `None` if there is nothing to measure. Rates are computed over
     /// `length_s`.
     pub(super) fn value(&self, criterion: &Criterion, length_s: f64) -> Option<f64> {
-        let share = criterion.limit.unit == Unit::Percent;
+        let share = criterion.limit.unit == ValueUnit::Percent;
         let counted = |count: u64, of: u64| match share {
             false => Some(count as f64),
             true => (of > 0).then(|| 100.0 * count as f64 / of as f64),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::criterion::{
-    Criterion, Limit, Meaning, MeasuredQuantity, MeasuredSamples, MeasuredTime, Unit, Window,
+    Criterion, CriterionLimit, Meaning, MeasuredQuantity, MeasuredSamples, MeasuredTime, ValueUnit, Window,
 };
 
 impl fmt::Display for Criterion {
@@ -94,13 +94,13 @@ fn quoted(label: &str) -> String {
     text
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for CriterionLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.unit {
-            Unit::Milliseconds => write!(f, "{}ms", self.value),
-            Unit::Percent => write!(f, "{}%", self.value),
-            Unit::PerSecond => write!(f, "{}/s", self.value),
-            Unit::Count | Unit::Users | Unit::Ratio => write!(f, "{}", self.value),
+            ValueUnit::Milliseconds => write!(f, "{}ms", self.value),
+            ValueUnit::Percent => write!(f, "{}%", self.value),
+            ValueUnit::PerSecond => write!(f, "{}/s", self.value),
+            ValueUnit::Count | ValueUnit::Users | ValueUnit::Ratio => write!(f, "{}", self.value),
         }
     }
 }

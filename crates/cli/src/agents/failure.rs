@@ -9,7 +9,10 @@ use crate::exit::{Exit, hinted};
 pub(crate) fn failure(error: &ClusterError) -> (Exit, String) {
     let exit = match error {
         ClusterError::Invitation(_) => Exit::Usage,
-        ClusterError::Agents(_) | ClusterError::Refused { .. } | ClusterError::Attach { .. } => Exit::Refused,
+        ClusterError::Agents(_)
+        | ClusterError::Rows(_)
+        | ClusterError::Refused { .. }
+        | ClusterError::Attach { .. } => Exit::Refused,
         ClusterError::Stopped => Exit::Stopped,
         _ => Exit::Internal,
     };

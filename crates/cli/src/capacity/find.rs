@@ -133,6 +133,7 @@ fn exit_of(report: &LargestLoadReport, end: SearchEnd) -> Exit {
     let Some(search) = &report.search else { return Exit::Completed };
     match search.largest_load {
         LargestLoad::Found { .. } | LargestLoad::AtLeast { .. } => Exit::Completed,
+        LargestLoad::Between { .. } => Exit::NotJudged,
         LargestLoad::Unavailable { .. } => match end {
             SearchEnd::NotDelivered | SearchEnd::HostSpoiled => complain(Exit::Internal, end.reason()),
             _ => Exit::ThresholdFailed,

@@ -30,7 +30,8 @@ const DIRECTORY: &str = "busyhour-searches";
     busyhour capacity find shop.jmx --rate 5..99 --thresholds slo.toml --json\n\n\
     Exit codes:\n  0  the search has ended with a load\n  1  the program or the system failed, or trials failed in succession\n  \
     2  the command line is wrong\n  3  the plan was refused, or the directory contains another search\n  \
-    4  the search was stopped; run it again to continue\n  6  no load of the range meets the thresholds, or higher loads pass more often"
+    4  the search was stopped; run it again to continue\n  6  no load of the range meets the thresholds, or higher loads pass more often\n  \
+    11 the interval of the largest load is wider than the precision; raise --budget"
 )]
 pub(super) struct FindArgs {
     /// Plan (JMX).

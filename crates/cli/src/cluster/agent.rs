@@ -13,6 +13,9 @@ use crate::exit::{Exit, complain, say};
 use crate::observing::RunObservation;
 use crate::stop_signals::Signals;
 
+/// The port of NATS servers whose address has none.
+const NATS_PORT: u16 = 4222;
+
 /// Runs the verb.
 pub(super) fn main(args: &AgentArgs) -> Exit {
     let labels = match labels(&args.labels) {
@@ -26,6 +29,7 @@ pub(super) fn main(args: &AgentArgs) -> Exit {
             return complain(exit, &message);
         }
     };
+    let hub = hub_address(&invitation.url);
     let settings = AgentSettings {
         invitation,
         name: args.name.clone().unwrap_or_else(machine_name),
@@ -34,7 +38,7 @@ pub(super) fn main(args: &AgentArgs) -> Exit {
         dir: args.dir.clone(),
         allowed_hosts: args.allowed_hosts.clone(),
         is_for_one_run: args.once,
-        observe: Some(AgentObserver::new(observe)),
+        observe: Some(AgentObserver::new(move |prepared, what| observe(prepared, what, hub.clone()))),
     };
     let stop = AgentStop::default();
     if let Err(error) = stop_on_signals(stop.clone()) {
@@ -49,14 +53,26 @@ pub(super) fn main(args: &AgentArgs) -> Exit {
     }
 }
 
-/// Observes this machine during a run.
-fn observe(prepared: &Prepared, what: AgentObservation) -> Result<(), String> {
+/// The host and port in the address of a hub, such as `tls://10.0.0.5:4222`.
+fn hub_address(url: &str) -> Option<(String, u16)> {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next()?;
+    let server = authority.rsplit_once('@').map_or(authority, |(_, server)| server);
+    let with_port = server.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+    let (host, port) = with_port.unwrap_or((server, NATS_PORT));
+    Some((host.trim_start_matches('[').trim_end_matches(']').to_owned(), port))
+}
+
+/// Observes this machine during a run, without the hub's server.
+fn observe(prepared: &Prepared, what: AgentObservation, hub: Option<(String, u16)>) -> Result<(), String> {
     let sources = match what {
         AgentObservation::None => "none",
         AgentObservation::Os => "os",
         AgentObservation::Auto => "auto",
     };
-    let observation = RunObservation::of_list(sources).map_err(|error| error.to_string())?;
+    let mut observation = RunObservation::of_list(sources).map_err(|error| error.to_string())?;
+    if let Some((host, port)) = hub {
+        observation.leave_out(host, port);
+    }
     let events = ShownEvents::new(prepared.control().grace());
     observation.attach(prepared, &events, true).map(drop).map_err(|error| error.to_string())
 }
@@ -84,4 +100,19 @@ fn stop_on_signals(stop: AgentStop) -> std::io::Result<()> {
         }
     };
     std::thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(listen)).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hub_address;
+
+    #[test]
+    fn the_address_of_the_hub_is_in_its_url() {
+        let address = |host: &str| Some((host.to_owned(), 4222));
+        assert_eq!(hub_address("tls://10.0.0.5:4222"), address("10.0.0.5"));
+        assert_eq!(hub_address("nats://me:secret@[::1]:4222/"), address("::1"));
+        assert_eq!(hub_address("hub.example:4222"), address("hub.example"));
+        assert_eq!(hub_address("tls://hub.example"), address("hub.example"));
+        assert_eq!(hub_address("tls://[::1]"), address("::1"));
+    }
 }

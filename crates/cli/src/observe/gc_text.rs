@@ -1,6 +1,6 @@
 //! Figures of garbage-collection logs as text for the terminal.
 
-use busyhour_gclog::{BetterWhen, Change, GcComparison, PauseGroup};
+use busyhour_gclog::{BetterWhen, FigureChange, GcComparison, PauseGroup};
 use busyhour_report::numbers::thousands;
 use busyhour_report::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory, gc_pause_ms};
 
@@ -61,10 +61,11 @@ pub(super) fn comparison_text(logs: &[NamedGcLog], comparison: &GcComparison) ->
     for figure in &comparison.figures {
         let percent = figure.percent.map(|percent| format!("{percent:+.1} %")).unwrap_or_default();
         let word = match (figure.change, figure.better_when) {
-            (Change::Better, _) => "better",
-            (Change::Worse, _) => "worse",
-            (Change::Different, BetterWhen::Neither) | (Change::Different | Change::Same, _) => "",
-            (Change::Unknown, _) => "unavailable",
+            (FigureChange::Better, _) => "better",
+            (FigureChange::Worse, _) => "worse",
+            (FigureChange::Different, BetterWhen::Neither)
+            | (FigureChange::Different | FigureChange::Same, _) => "",
+            (FigureChange::Unknown, _) => "unavailable",
         };
         table.row(vec![
             figure.label.into(),

@@ -7,19 +7,24 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use busyhour_leak::{
-    ClassSize, LeakOutcome, LeakRounds, LeakSettings, MemorySize, ROUNDS_MAX, memory_outcome,
+    ClassSize, LeakOutcome, LeakRounds, LeakSettings, MemoryOutcome, MemorySize, ROUNDS_MAX, memory_outcome,
 };
 use busyhour_observe::ProcRoot;
 use busyhour_observe::jvm::{AttachedJvm, HistogramScope};
-use busyhour_series::{SERIES_FILE_NAME, SeriesQuery, SeriesSet};
+use busyhour_report::{JudgedMemory, leak_html, memory_html};
+use busyhour_series::{ProgramNames, SERIES_FILE_NAME, SeriesQuery, SeriesSet};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::leak_text::{leak_text, memory_text};
 use crate::exit::{Exit, complain, hinted, note, print};
+use crate::outputs::{OutputFile, OutputKind, note_written, requested, write_files};
 
 /// The longest time that a command of the JVM may take.
 const JVM_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The kinds of files that the verb writes.
+const WRITTEN: [OutputKind; 2] = [OutputKind::Html, OutputKind::Json];
 
 /// The metric of the memory of a process and its descendants.
 const MEMORY: &str = "process_resident_memory_bytes";
@@ -35,7 +40,7 @@ const POINTS_MAX: usize = 4_096;
     Without --plan, the recorded memory of the processes of a run is judged.\n\n\
     Examples:\n  busyhour observe leak --jvm 4711 --plan shop.jmx --rounds 10 --idle 30s\n  \
     busyhour observe leak --jvm 4711 --plan http://127.0.0.1:8080/ -- -n 500\n  \
-    busyhour observe leak busyhour-runs/shop-20260101-120000\n\n\
+    busyhour observe leak busyhour-runs/shop-20260101-120000 -o leak.html\n\n\
     Exit codes: 0 no leak, or no result yet; 1 a round or a command of the JVM failed; 2 the command line is wrong; \
     8 a leak was found"
 )]
@@ -58,6 +63,9 @@ pub(crate) struct LeakArgs {
     /// Directory of the runs of the rounds (default: a temporary one).
     #[arg(long = "keep", value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// Write a page with plots (.html) or the result (.json) to a file; may be given several times.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    output: Vec<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -68,15 +76,42 @@ pub(crate) struct LeakArgs {
 
 /// Runs the verb.
 pub(crate) fn main(args: &LeakArgs) -> Exit {
+    // Paths that cannot be written are reported before the rounds, which take minutes.
+    let output = match requested(&args.output, args.json, None, &WRITTEN) {
+        Ok((files, prints_json)) => Output { files, prints_json },
+        Err(exit) => return exit,
+    };
     match (args.jvm, &args.plan, &args.dir) {
-        (Some(pid), Some(plan), _) => rounds(args, pid, plan),
-        (_, _, Some(dir)) => recorded(args, dir),
+        (Some(pid), Some(plan), _) => rounds(args, pid, plan, &output),
+        (_, _, Some(dir)) => recorded(dir, &output),
         _ => complain(Exit::Usage, "give --jvm PID and --plan PLAN, or a run directory"),
     }
 }
 
+/// Where the result goes.
+struct Output {
+    files: Vec<OutputFile>,
+    prints_json: bool,
+}
+
+impl Output {
+    /// Prints the result, and writes the files.
+    fn write(&self, text: &str, json: &Value, page: &dyn Fn() -> String) -> Result<(), Exit> {
+        let json = format!("{json:#}\n");
+        print(if self.prints_json { &json } else { text });
+        write_files(&self.files, &mut |kind| {
+            Ok(match kind {
+                OutputKind::Html => page(),
+                _ => json.clone(),
+            })
+        })?;
+        note_written(&self.files);
+        Ok(())
+    }
+}
+
 /// Runs rounds of load, and judges the classes of the JVM.
-fn rounds(args: &LeakArgs, pid: u32, plan: &Path) -> Exit {
+fn rounds(args: &LeakArgs, pid: u32, plan: &Path, output: &Output) -> Exit {
     let jvm = match AttachedJvm::connect(&ProcRoot::live(), pid, JVM_TIMEOUT) {
         Ok(jvm) => jvm,
         Err(error) => {
@@ -109,11 +144,11 @@ fn rounds(args: &LeakArgs, pid: u32, plan: &Path) -> Exit {
         }
     }
     let report = found.search(&LeakSettings::default());
-    if args.json {
-        let text = json!({ "version": 1, "jvm": pid, "incomplete": failure, "report": report });
-        print(&format!("{text:#}\n"));
-    } else if !found.is_empty() {
-        print(&leak_text(&report));
+    let json = json!({ "version": 1, "jvm": pid, "incomplete": failure, "report": report });
+    let text = if found.is_empty() { String::new() } else { leak_text(&report) };
+    let title = format!("Memory of JVM {pid} under {}", plan.display());
+    if let Err(exit) = output.write(&text, &json, &|| leak_html(&title, &found, &report)) {
+        return exit;
     }
     match (failure, report.outcome) {
         (Some(reason), _) => {
@@ -173,11 +208,11 @@ fn requests_of(run: &Path) -> Option<u64> {
 }
 
 /// Judges the memory that a run recorded for each process.
-fn recorded(args: &LeakArgs, dir: &Path) -> Exit {
+fn recorded(dir: &Path, output: &Output) -> Exit {
     let path = dir.join(SERIES_FILE_NAME);
     let query = SeriesQuery {
         points_max: POINTS_MAX,
-        select: |_, info| info.name == MEMORY,
+        select: |_, info| info.name == MEMORY || ProgramNames::is_naming(&info.name),
         ..SeriesQuery::default()
     };
     let read = File::open(&path).map_err(|error| error.to_string()).and_then(|file| {
@@ -190,28 +225,45 @@ fn recorded(args: &LeakArgs, dir: &Path) -> Exit {
             return complain(Exit::Refused, &hinted(format!("{}: {error}", path.display()), hint));
         }
     };
-    let judged: Vec<_> = set
-        .series
-        .iter()
-        .filter_map(|series| {
-            let sizes: Vec<MemorySize> = series
-                .points
-                .iter()
-                .map(|point| MemorySize { at: point.from.0 as f64 / 1e9, bytes: point.mean })
-                .collect();
-            Some((set.sources.get(series.info.source as usize)?.clone(), memory_outcome(&sizes)))
-        })
-        .collect();
-    if judged.is_empty() {
+    let processes = judged(&set);
+    if processes.is_empty() {
         return complain(Exit::Refused, &format!("{}: no process was observed", path.display()));
     }
-    if args.json {
-        let processes: Vec<Value> =
-            judged.iter().map(|(source, outcome)| json!({ "source": source, "memory": outcome })).collect();
-        print(&format!("{:#}\n", json!({ "version": 1, "processes": processes })));
-    } else {
-        print(&memory_text(&judged));
+    let listed: Vec<Value> = processes
+        .iter()
+        .map(|process| json!({ "source": process.source, "memory": process.outcome }))
+        .collect();
+    let json = json!({ "version": 1, "processes": listed });
+    let title = format!("Memory of {}", dir.display());
+    if let Err(exit) = output.write(&memory_text(&processes), &json, &|| memory_html(&title, &processes)) {
+        return exit;
     }
-    let has_leak = judged.iter().any(|(_, outcome)| matches!(outcome, busyhour_leak::MemoryOutcome::Leak(_)));
+    let has_leak = processes.iter().any(|process| matches!(process.outcome, MemoryOutcome::Leak(_)));
     if has_leak { Exit::Worse } else { Exit::Completed }
+}
+
+/// The memory of each observed process with its verdict.
+fn judged(set: &SeriesSet) -> Vec<JudgedMemory> {
+    let mut names = ProgramNames::default();
+    let source = |info: &busyhour_series::SeriesInfo| set.sources.get(info.source as usize).cloned();
+    for series in set.series.iter().filter(|series| ProgramNames::is_naming(&series.info.name)) {
+        let name = series.info.labels.iter().find(|(label, _)| label == "name");
+        if let Some((source, (_, name))) = source(&series.info).zip(name) {
+            names.take("", &source, &series.info.name, name);
+        }
+    }
+    let memory = set.series.iter().filter(|series| series.info.name == MEMORY);
+    memory
+        .filter_map(|series| {
+            let size = |point: &busyhour_series::SeriesPoint| MemorySize {
+                at: point.from.0 as f64 / 1e9,
+                bytes: point.mean,
+            };
+            let sizes: Vec<MemorySize> = series.points.iter().map(size).collect();
+            let source = source(&series.info)?;
+            let name = names.of("", &source).unwrap_or_default().to_owned();
+            let outcome = memory_outcome(&sizes);
+            Some(JudgedMemory { source, name, sizes, outcome })
+        })
+        .collect()
 }

@@ -35,7 +35,7 @@ const WRITTEN: [OutputKind; 3] = [OutputKind::Html, OutputKind::Json, OutputKind
     busyhour observe logs server.log server.log.1 --from 2026-03-18T10:00 --to 2026-03-18T10:15 --zone Europe/Berlin\n  \
     busyhour observe logs server.log --baseline quiet.log -o logs.html\n  \
     busyhour observe logs server.log --baseline quiet.log --fail-if-worse\n  \
-    busyhour observe logs server.log --window 10:00,10:15\n  \
+    busyhour observe logs server.log --from 10:00 --to 10:15\n  \
     busyhour observe logs access.log --query status=5xx -o problems.csv\n  \
     journalctl -u shop -o json > shop.json; busyhour observe logs shop.json\n\n\
     Exit codes: 0 success, 2 the command line is wrong, 3 a log cannot be read or compared, \
@@ -48,7 +48,7 @@ pub(crate) struct LogsArgs {
     /// The log of a clean run to compare with; several files are counted together.
     #[arg(long, value_name = "LOG", num_args = 1..)]
     baseline: Vec<PathBuf>,
-    /// Count from this time on, such as 2026-03-18T10:00:00 (the log, not the baseline).
+    /// Count from this time on, such as 10:00 or 2026-03-18T10:00:00 (the log, not the baseline).
     #[arg(long, value_name = "TIME")]
     from: Option<String>,
     /// Count until this time (the log, not the baseline).

@@ -15,8 +15,9 @@ pub(super) enum CountedTime {
     Between(Option<i64>, Option<i64>),
     /// Between two times since the first entry.
     SinceFirst(RunWindow),
-    /// From the first to the second time of day. Each is its first occurrence after the first entry of the log.
-    OfDay(String, String),
+    /// From the first to the second time of day. Each is its first occurrence after the first entry of the log. Without them: from the
+    /// first entry, or to the last one.
+    OfDay(Option<String>, Option<String>),
 }
 
 impl CountedTime {
@@ -28,6 +29,17 @@ impl CountedTime {
         to: Option<&String>,
         zone: &Zone,
     ) -> Result<CountedTime, String> {
+        let texts = || [from, to].into_iter().flatten();
+        if texts().next().is_some() && texts().all(|text| is_of_day(text)) {
+            return if from == to {
+                Err("--from is the same time as --to".to_owned())
+            } else {
+                Ok(CountedTime::OfDay(from.cloned(), to.cloned()))
+            };
+        }
+        if texts().any(|text| is_of_day(text)) {
+            return Err("--from and --to need a date both, or neither of them".to_owned());
+        }
         let (from, to) = (option("--from", from, zone)?, option("--to", to, zone)?);
         match (from, to) {
             (Some(from), Some(to)) if from >= to => Err("--from is not before --to".to_owned()),
@@ -51,7 +63,11 @@ impl CountedTime {
         };
         let (from, to) = parts.ok_or_else(|| wrong("expected two times"))?;
         if is_of_day(&from) && is_of_day(&to) {
-            return if from == to { Err(wrong("it is empty")) } else { Ok(CountedTime::OfDay(from, to)) };
+            return if from == to {
+                Err(wrong("it is empty"))
+            } else {
+                Ok(CountedTime::OfDay(Some(from), Some(to)))
+            };
         }
         match (time(&from, zone), time(&to, zone)) {
             (Some(from), Some(to)) if from < to => Ok(CountedTime::Between(Some(from), Some(to))),
@@ -81,9 +97,19 @@ impl CountedTime {
                     let (date, _) = shown.split_once(' ')?;
                     time(&format!("{date} {of_day}"), zone)
                 };
-                let end = [first, first.saturating_add(NS_PER_DAY)]
-                    .into_iter()
-                    .find_map(|day| on_day_of(day, to).filter(|end| *end > first))?;
+                let after_first = |of_day: &str| {
+                    [first, first.saturating_add(NS_PER_DAY)]
+                        .into_iter()
+                        .find_map(|day| on_day_of(day, of_day).filter(|time| *time > first))
+                };
+                let (Some(from), Some(to)) = (from, to) else {
+                    let one = |of_day: &Option<String>| match of_day {
+                        Some(of_day) => after_first(of_day).map(Some),
+                        None => Some(None),
+                    };
+                    return Some((one(from)?, one(to)?));
+                };
+                let end = after_first(to)?;
                 let start = [end, end.saturating_sub(NS_PER_DAY)]
                     .into_iter()
                     .find_map(|day| on_day_of(day, from).filter(|start| *start < end))?;
@@ -96,7 +122,10 @@ impl CountedTime {
 fn option(name: &str, text: Option<&String>, zone: &Zone) -> Result<Option<i64>, String> {
     let Some(text) = text else { return Ok(None) };
     time(text, zone).map(Some).ok_or_else(|| {
-        hinted(format!("{name} {text}: not a time"), "write 2026-03-18T10:00:00 or 2026-03-18T10:00:00+01:00")
+        hinted(
+            format!("{name} {text}: not a time"),
+            "write 10:00, 2026-03-18T10:00:00 or 2026-03-18T10:00:00+01:00",
+        )
     })
 }
 
@@ -153,6 +182,29 @@ mod tests {
         ] {
             assert_eq!(resolved(window, first), (from.to_owned(), to.to_owned()), "{window} {first}");
         }
+    }
+
+    #[test]
+    fn both_ends_may_be_times_of_day() {
+        let zone = Zone::utc();
+        let between = |from: Option<&str>, to: Option<&str>| {
+            let (from, to) = (from.map(str::to_owned), to.map(str::to_owned));
+            CountedTime::between(from.as_ref(), to.as_ref(), &zone)
+        };
+        let resolved = |from, to| {
+            let first = time("2026-03-18T09:30", &zone);
+            let (from, to) = between(from, to).unwrap().resolve(first, &zone).unwrap();
+            (from.map(|from| zone.show(from)), to.map(|to| zone.show(to)))
+        };
+        let day = |of_day: &str| Some(format!("2026-03-18 {of_day}"));
+        assert_eq!(resolved(Some("10:00"), Some("10:15")), (day("10:00:00"), day("10:15:00")));
+        assert_eq!(resolved(Some("10:00:30"), None), (day("10:00:30"), None));
+        assert_eq!(resolved(None, Some("10:15")), (None, day("10:15:00")));
+        assert_eq!(resolved(Some("08:00"), None).0.as_deref(), Some("2026-03-19 08:00:00"));
+        assert!(between(Some("10:00"), Some("10:00")).is_err());
+        let error = between(Some("10:00"), Some("2026-03-18T10:15")).unwrap_err();
+        assert_eq!(error, "--from and --to need a date both, or neither of them");
+        assert_eq!(between(None, None), Ok(CountedTime::WHOLE));
     }
 
     #[test]

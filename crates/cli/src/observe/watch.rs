@@ -12,7 +12,7 @@ use clap::Args;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, say};
 use crate::observed_dir;
-use crate::observing::{fetch_options, interval_of, sources_of};
+use crate::observing::{fetch_options, interval_of, metrics_of, sources_of};
 use crate::outputs::{OutputFile, OutputKind};
 use crate::quantities::time_ns;
 use crate::stop_signals::Signals;
@@ -39,6 +39,9 @@ pub(crate) struct WatchArgs {
     /// Time between readings, at least 100ms (default: 1s).
     #[arg(long, value_name = "TIME")]
     interval: Option<String>,
+    /// Record these metrics of exporters instead of the usual ones: patterns; may be given several times.
+    #[arg(long, value_name = "PATTERN")]
+    observe_metrics: Vec<String>,
     /// PEM file of certificate authorities that are trusted for scraped metrics and databases.
     #[arg(long, value_name = "FILE")]
     observe_ca: Option<PathBuf>,
@@ -59,6 +62,7 @@ impl WatchArgs {
             sources: sources_of("--sources", &self.sources)?,
             keep_secrets: self.keep_secrets,
             fetch: fetch_options(self.observe_ca.as_ref())?,
+            metrics: metrics_of(&self.observe_metrics)?,
             ..ObservationRequest::default()
         };
         if !self.pid.is_empty() {

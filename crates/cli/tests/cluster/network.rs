@@ -11,7 +11,7 @@ use busyhour_standin::StandIn;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::processes::{Process, has_nats_server, wait_for};
+use crate::processes::{Process, nats_server, wait_for};
 use crate::relay::{Link, enter_namespace};
 
 /// The address of the hub in its namespace.
@@ -111,9 +111,7 @@ impl Drop for Network {
 impl Network {
     /// Starts a hub and agents. `None`, with a message, if this machine cannot do it.
     pub(crate) fn start(agents: usize) -> Option<Network> {
-        if !has_nats_server() {
-            return None;
-        }
+        nats_server()?;
         let prefix = format!("bh{}n{}", std::process::id(), NETWORKS.fetch_add(1, Ordering::Relaxed));
         let center = match Network::center(&prefix) {
             Ok(center) => center,

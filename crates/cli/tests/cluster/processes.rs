@@ -28,10 +28,13 @@ impl Drop for Process {
 
 impl Process {
     /// Starts `busyhour` with arguments in a directory. `name` is the name of its output files.
-    fn start(dir: &Path, name: &str, arguments: &[&str]) -> Process {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_busyhour"));
-        command.args(arguments);
-        Process::spawn(dir, name, &mut command)
+    pub(crate) fn start(dir: &Path, name: &str, arguments: &[&str]) -> Process {
+        Process::of(Path::new(env!("CARGO_BIN_EXE_busyhour")), dir, name, arguments)
+    }
+
+    /// Starts a program.
+    pub(crate) fn of(program: &Path, dir: &Path, name: &str, arguments: &[&str]) -> Process {
+        Process::spawn(dir, name, Command::new(program).args(arguments))
     }
 
     /// Starts a command in a directory. `name` is the name of its output files.
@@ -92,16 +95,16 @@ pub(crate) fn wait_for<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> T
     }
 }
 
-/// Whether there is a NATS server on this machine; if not, prints a message.
-pub(crate) fn has_nats_server() -> bool {
+/// The path of the NATS server; `None`, with a message, if it is not on this machine.
+pub(crate) fn nats_server() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let more = std::ffi::OsString::from("/usr/sbin:/usr/local/sbin");
     let dirs = std::env::split_paths(&path).chain(std::env::split_paths(&more));
-    let has_server = dirs.into_iter().any(|dir| dir.join("nats-server").is_file());
-    if !has_server {
+    let found = dirs.map(|dir| dir.join("nats-server")).find(|file| file.is_file());
+    if found.is_none() {
         let _ = writeln!(std::io::stderr(), "SKIPPED: nats-server is not installed");
     }
-    has_server
+    found
 }
 
 /// A hub, its agents, and a server under test.
@@ -115,9 +118,7 @@ pub(crate) struct Site {
 impl Site {
     /// Starts a hub with this number of agents. `None`, with a message, if there is no NATS server on this machine.
     pub(crate) fn start(agents: usize) -> Option<Site> {
-        if !has_nats_server() {
-            return None;
-        }
+        nats_server()?;
         let room = tempfile::tempdir().unwrap();
         let hub = start_hub(room.path(), 0);
         let server = StandIn::start_application().unwrap();

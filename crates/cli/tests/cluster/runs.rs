@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::processes::{Site, code};
+use busyhour_standin::StandIn;
+
+use crate::processes::{Process, Site, code, nats_server, wait_for};
 
 /// A plan with setUp and tearDown groups and users that send their numbers and a line of a file.
 const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -215,6 +217,37 @@ fn rows_of_a_file_are_dealt() {
     received.sort();
     assert_eq!(received, rows.iter().map(|row| format!("/row/{row}")).collect::<Vec<_>>());
     assert!(!site.dir().join("run/csv-rows").exists());
+    std::fs::remove_dir_all(site.dir().join("run")).unwrap();
+    let again = std::fs::read_to_string(site.dir().join("plan.jmx")).unwrap();
+    let again = again.replace(r#"name="recycle">false"#, r#"name="recycle">true"#);
+    std::fs::write(site.dir().join("again.jmx"), again).unwrap();
+    let mut refused = site.run(&["again.jmx", "-J", &site.port(), "--csv", "unique"]);
+    assert_eq!(code(&mut refused), 3, "{}", refused.err());
+    assert!(
+        refused.err().contains("--csv unique: data/names.csv is read again after its end"),
+        "{}",
+        refused.err()
+    );
+}
+
+/// The controller and the agents observe the system behind the plan's hosts, but not the hub's server, to which they are connected.
+#[test]
+fn the_hub_is_no_part_of_the_observed_system() {
+    let Some(site) = Site::start(1) else { return };
+    let url = site.url();
+    // The search for further processes is repeated after 2 s.
+    let load = ["--arrivals", "constant(20/s) for 4s", "--on", "hub/controller.json", "--dir", "run", "-v"];
+    let mut run = Process::start(site.dir(), "run", &[&["run", url.as_str()], &load[..]].concat());
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let sources = site.json("run/sources.json").to_string();
+    assert!(sources.contains(&format!("process:{}", std::process::id())), "{sources}");
+    assert!(!sources.contains("nats-server"), "{sources}");
+    assert!(!run.err().contains("nats-server"), "{}", run.err());
+    for agent in site.json("run/cluster.json")["agents"].as_array().unwrap() {
+        let record = agent["record"].as_str().unwrap();
+        let sources = site.json(&format!("run/{record}/sources.json")).to_string();
+        assert!(sources.contains("process:") && !sources.contains("nats-server"), "{sources}");
+    }
 }
 
 /// As with JMeter's remote engines, each agent has all users of the plan, but with different numbers.
@@ -278,4 +311,30 @@ fn agents_observe_their_machines() {
         let page = std::fs::read_to_string(site.dir().join(&record).join("report.html")).unwrap();
         assert!(page.contains("id=\"system\""), "{record}");
     }
+}
+
+/// A NATS server of one's own, without authentication, is enough.
+#[test]
+fn runs_work_over_a_server_without_authentication() {
+    let Some(program) = nats_server() else { return };
+    let room = tempfile::tempdir().unwrap();
+    let ports = room.path().display().to_string();
+    let arguments = ["-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", &ports];
+    let server = Process::of(&program, room.path(), "nats", &arguments);
+    let file = room.path().join(format!("nats-server_{}.ports", server.child.id()));
+    let url = wait_for("the port of the server", || {
+        let ports: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).ok()?).ok()?;
+        Some(ports["nats"][0].as_str()?.to_owned())
+    });
+    let start = |name: &str, arguments: &[&str]| Process::start(room.path(), name, arguments);
+    let mut agent = start("agent", &["cluster", "agent", "--nats", &url, "--cores", "1", "--dir", "work"]);
+    agent.says("is waiting for work");
+    let tested = StandIn::start_application().unwrap();
+    let target = format!("http://127.0.0.1:{}/", tested.port());
+    let options = ["--rate", "50/s", "--for", "2s", "--on", &url, "--dir", "run", "--observe", "none"];
+    let mut run = start("run", &[&["run", &target], &options[..]].concat());
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let summary: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(room.path().join("run/summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["total"]["samples"].as_u64(), Some(tested.take_requests().len() as u64));
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::experiments::{RUN, experiment, journal, probe, trials, wait_for_load, wait_for_pids};
+use crate::experiments::{DAEMON, RUN, experiment, journal, probe, trials, wait_for_load, wait_for_pids};
 use crate::foreign_programs::free_port;
 use crate::program::{Room, Running, wait_for};
 
@@ -218,8 +218,8 @@ fn signals_undo_controls() {
 #[test]
 fn processes_without_a_keeper_are_ended_by_restore() {
     let room = Room::new();
-    let daemon = "(setsid sh -c \"echo \\$\\$ >> pids; trap : TERM; while :; do sleep 1000; done\" &); PROBE";
-    with_treatments(&room, daemon, LONG, "\"ways\", \"mark\"", &format!("{PQOS}{MARK}"));
+    let daemon = format!("{DAEMON}PROBE");
+    with_treatments(&room, &daemon, LONG, "\"ways\", \"mark\"", &format!("{PQOS}{MARK}"));
     let (running, _) = start(&room);
     wait_for("both processes", || (room.read("pids").lines().count() == 2).then_some(()));
     // Without its keeper, nothing ends the system and its daemon. The keeper of the system is the parent of one of them.
@@ -243,9 +243,9 @@ fn processes_without_a_keeper_are_ended_by_restore() {
 #[test]
 fn children_that_a_system_leaves_in_its_group_are_ended() {
     let room = Room::new();
-    let daemon = "(setsid sh -c \"echo \\$\\$ >> pids; trap : TERM; while :; do sleep 1000; done\" &); PROBE";
+    let daemon = format!("{DAEMON}PROBE");
     let short = "duration = \"1s\"\nrepetitions = 2";
-    with_treatments(&room, daemon, short, "\"quota\", \"mark\"", &format!("{CGROUP}{MARK}"));
+    with_treatments(&room, &daemon, short, "\"quota\", \"mark\"", &format!("{CGROUP}{MARK}"));
     if !is_available(&room) {
         return;
     }

@@ -202,12 +202,15 @@ fn a_trial_fails_if_the_system_ends_during_it() {
     assert_eq!((trials(&room, "failed").len(), wait_for_pids(room.path())), (3, 3));
 }
 
+/// Leaves a process behind, which writes its process ID to a file. That of the first trial ignores SIGTERM.
+pub(crate) const DAEMON: &str = "(setsid sh -c \"test -e stubborn || { trap : TERM; touch stubborn; }; \
+    echo \\$\\$ >> pids; while :; do sleep 1000; done\" &); ";
+
 #[test]
 fn processes_that_a_system_leaves_behind_are_ended() {
     let room = Room::new();
     let port = free_port();
-    let daemon = "(setsid sh -c \"trap : TERM; echo \\$\\$ >> pids; while :; do sleep 1000; done\" &); ";
-    let start = format!("{daemon}{}", probe(port));
+    let start = format!("{DAEMON}{}", probe(port));
     room.file("delay.toml", experiment(&start, port, "duration = \"1s\"\nrepetitions = 2", ""));
     room.run(RUN).expect(0);
     assert!(wait_for_pids(room.path()) >= 8, "two processes of each trial");

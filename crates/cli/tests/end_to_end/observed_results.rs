@@ -117,7 +117,10 @@ fn a_run_in_progress_exports_and_shows_observed_series() {
         let event = first_event();
         event.contains("CPU utilization, os").then_some(event)
     });
-    assert!(shown.contains("\"system\":{\"series\":[{\"top\":1.0,\"points\":[["), "{shown}");
+    // On a busy machine, the share of one interval can be slightly above 1.
+    let series = shown.split("\"system\":{\"series\":[{\"top\":1.0").nth(1);
+    let points = series.map(|text| text.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+    assert!(points.is_some_and(|text| text.starts_with(",\"points\":[[")), "{shown}");
     running.signal(Signal::INT);
     running.end().expect(4);
 }

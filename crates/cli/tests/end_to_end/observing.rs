@@ -79,8 +79,8 @@ fn named_sources_are_reported_one_by_one() {
     let server = Server::quick();
     let room = Room::new();
     let url = format!("http://127.0.0.1:{}/", server.port());
-    let sources =
-        "os,process:999999999,jvm:no-such-jvm,prometheus:ftp://x,postgres://me:hunter2@127.0.0.1:1/shop";
+    let sources = "os,process:999999999,jvm:no-such-jvm,prometheus:ftp://x,postgres://me:hunter2@127.0.0.1:1/shop,\
+         mysql://me:hunter2@127.0.0.1:1/shop";
     let ended = room.run(["run", &url, "-n", "3", "--dir", "run", "--observe", sources]).expect(0);
     for line in [
         "observing os (this machine): watched",
@@ -88,10 +88,11 @@ fn named_sources_are_reported_one_by_one() {
         "observing jvm: not watched, because no JVM is named \"no-such-jvm\"",
         "observing prometheus: not watched, because ",
         "observing postgres://127.0.0.1:1/shop: watched",
+        "observing mysql://127.0.0.1:1/shop: watched",
     ] {
         assert!(ended.stderr.contains(line), "{line}\n{}", ended.stderr);
     }
-    // The database does not exist. The series record this, and no file contains the password.
+    // The databases do not exist. The series record this, and no file contains the password.
     let set = series(&room.path().join("run"));
     assert!(set.states.iter().any(|state| matches!(state.state, busyhour_series::SourceState::Failed(_))));
     for file in ["run/run.json", "run/summary.json", "run/report.html"] {

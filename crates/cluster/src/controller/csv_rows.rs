@@ -13,6 +13,8 @@ pub(super) struct RowForm {
     pub(super) has_header: bool,
     /// Whether fields in quotation marks can contain line ends.
     pub(super) is_quoted: bool,
+    /// Whether the file is read again after its end.
+    pub(super) is_recycled: bool,
 }
 
 /// The CSV files whose rows are dealt, by the text of their file name in the plan.
@@ -33,6 +35,7 @@ pub(super) fn dealt_files(plan: &str, rows: CsvRows) -> BTreeMap<String, RowForm
             has_header: is_ignored
                 || element.text("variableNames").is_none_or(|names| names.trim().is_empty()),
             is_quoted: element.boolean("quotedData").unwrap_or(false),
+            is_recycled: !is_used_once,
         };
         files.insert(file.to_owned(), form);
     }
@@ -83,11 +86,11 @@ mod tests {
 
     #[test]
     fn rows_are_dealt_in_turn_and_each_part_has_the_header() {
-        let form = RowForm { has_header: true, is_quoted: true };
+        let form = RowForm { has_header: true, is_quoted: true, is_recycled: false };
         let file = b"name,text\na,1\nb,\"two\nlines\"\nc,\"a \"\"q\"\" b\"\r\nd,4";
         assert_eq!(deal(file, form, 0, 2), b"name,text\na,1\nc,\"a \"\"q\"\" b\"\r\n");
         assert_eq!(deal(file, form, 1, 2), b"name,text\nb,\"two\nlines\"\nd,4");
-        let plain = RowForm { has_header: false, is_quoted: false };
+        let plain = RowForm { has_header: false, is_quoted: false, is_recycled: false };
         assert_eq!(deal(b"a\n\"b\nc\n", plain, 1, 2), b"\"b\n");
         assert_eq!(deal(b"a\n", plain, 4, 5), b"");
     }
@@ -108,8 +111,9 @@ mod tests {
             element("again.csv", true, "a,b")
         );
         let files = |rows| dealt_files(&plan, rows).into_iter().collect::<Vec<_>>();
-        let once = ("once.csv".to_owned(), RowForm { has_header: true, is_quoted: true });
-        let again = ("again.csv".to_owned(), RowForm { has_header: false, is_quoted: true });
+        let once = ("once.csv".to_owned(), RowForm { has_header: true, is_quoted: true, is_recycled: false });
+        let again =
+            ("again.csv".to_owned(), RowForm { has_header: false, is_quoted: true, is_recycled: true });
         assert_eq!(files(CsvRows::Split), [again, once.clone()]);
         assert_eq!(files(CsvRows::UsedOnce), [once]);
         assert!(files(CsvRows::Copy).is_empty());
@@ -122,7 +126,7 @@ mod tests {
             of in 1_usize..6,
             is_quoted: bool,
         ) {
-            let form = RowForm { has_header: false, is_quoted };
+            let form = RowForm { has_header: false, is_quoted, is_recycled: false };
             let mut parts: Vec<std::vec::IntoIter<Vec<u8>>> = (0..of)
                 .map(|part| {
                     let dealt = deal(&file, form, part, of);

@@ -63,6 +63,15 @@ impl PlanFiles {
                 }
             }
         }
+        if rows == CsvRows::Unique {
+            let is_dealt = |name: &str| {
+                agents == 1
+                    || all.dealt[0]
+                        .iter()
+                        .any(|fact| name.split(SEPARATORS).any(|word| word.trim() == fact.path))
+            };
+            refuse_repeated_rows(&dealt_names, is_dealt)?;
+        }
         Ok(all)
     }
 
@@ -116,6 +125,26 @@ impl PlanFiles {
             None => reason_message("the run has no such file"),
         }
     }
+}
+
+/// Refuses CSV files whose rows could be used twice.
+fn refuse_repeated_rows(
+    files: &BTreeMap<String, RowForm>,
+    is_dealt: impl Fn(&str) -> bool,
+) -> Result<(), ClusterError> {
+    for (name, form) in files {
+        let reason = if form.is_recycled {
+            "is read again after its end (Recycle on EOF)"
+        } else if !is_dealt(name) {
+            "is not a file below the directory of the plan, so each agent reads its own copy"
+        } else {
+            continue;
+        };
+        return Err(ClusterError::Rows(format!(
+            "--csv unique: {name} {reason}; its rows could be used twice"
+        )));
+    }
+    Ok(())
 }
 
 /// Removes the dealt rows when the agents have them.

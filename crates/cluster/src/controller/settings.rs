@@ -29,6 +29,8 @@ pub enum CsvRows {
     UsedOnce,
     /// The rows of all files are dealt in turn.
     Split,
+    /// As [`CsvRows::Split`]; a run in which a row could be used twice is refused.
+    Unique,
     /// Every agent gets all rows, as in JMeter.
     Copy,
 }

@@ -1,6 +1,6 @@
 //! A simulated observation.
 
-use busyhour_detection::{Detector, HarmKind, Reading, SuspectId, Use, Victim};
+use busyhour_detection::{Detector, HarmKind, SuspectId, UsageReading, Use, Victim};
 use rand::{Rng as _, SeedableRng as _};
 use rand_distr::{Distribution as _, LogNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -79,7 +79,7 @@ pub(crate) fn observe(scene: &Scene, seed: u64) -> Found {
         let mut harm = [None; HarmKind::COUNT];
         harm[0] = Some(now.wait);
         let victim = Victim { cores: Some(now.cores), is_at_own_limit: now.is_at_own_limit, harm };
-        if let Some(detection) = detector.add(&Reading { at_s, victim, uses: &uses }) {
+        if let Some(detection) = detector.add(&UsageReading { at_s, victim, uses: &uses }) {
             if detection.suspect.0 >= NEIGHBOURS {
                 found.after_s.get_or_insert(at_s - start_s);
             } else {

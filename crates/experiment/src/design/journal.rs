@@ -64,7 +64,7 @@ pub struct GivenUp {
 
 /// Why an entry does not belong to the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JournalError {
+pub enum EntryError {
     /// The trial is not part of the design.
     #[error("the trial {0} is not part of the experiment; the experiment was changed after its first trial")]
     Unknown(TrialId),
@@ -133,29 +133,29 @@ impl<'d> Journal<'d> {
     ///
     /// # Errors
     /// The trial is not part of the design, or has an outcome already.
-    pub fn record(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
+    pub fn record(&mut self, entry: &JournalEntry) -> Result<(), EntryError> {
         let id = entry.trial;
         let plan = self.design.plan();
         if id.case == 0 || id.case > self.design.cases().count() || id.attempt > ATTEMPT_MAX {
-            return Err(JournalError::Unknown(id));
+            return Err(EntryError::Unknown(id));
         }
         if id.is_warm_up() {
             let executions = self.continuations.saturating_add(1);
             let rounds = self.design.warm_up_rounds().saturating_mul(executions);
             return if id.attempt > rounds {
-                Err(JournalError::Unknown(id))
+                Err(EntryError::Unknown(id))
             } else if self.warm_up.insert((id.attempt, id.case), entry.outcome.clone()).is_some() {
-                Err(JournalError::Repeated(id))
+                Err(EntryError::Repeated(id))
             } else {
                 Ok(())
             };
         }
         let cell = self.cells.entry((id.block, id.case)).or_default();
         if id.attempt <= cell.last {
-            return Err(JournalError::Repeated(id));
+            return Err(EntryError::Repeated(id));
         }
         if cell.finished.is_some() {
-            return Err(JournalError::AfterFinished(id));
+            return Err(EntryError::AfterFinished(id));
         }
         let was_closed = cell.is_closed(plan.attempts_max);
         cell.last = id.attempt;

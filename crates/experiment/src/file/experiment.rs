@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::factor::Factor;
 use super::quantity::Duration;
 use super::recovery::RecoveryPlan;
-use super::response::Response;
+use super::response::ResponseVariable;
 use super::short::ShortForm;
 use super::system::{SystemUnderTest, TrialLoad};
 use super::treatment::Treatment;
@@ -46,7 +46,7 @@ pub struct Experiment {
     pub collect: Vec<String>,
     /// The measures that are compared, such as "p95 of checkout". The first one is the main result.
     #[serde(default = "default_responses")]
-    pub responses: Vec<Response>,
+    pub responses: Vec<ResponseVariable>,
     /// Thresholds that are evaluated for every trial, as in `busyhour run --threshold`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
@@ -61,10 +61,10 @@ pub struct Experiment {
     pub limits: ExperimentLimits,
 }
 
-fn default_responses() -> Vec<Response> {
+fn default_responses() -> Vec<ResponseVariable> {
     ["p95", "mean", "throughput", "errors"]
         .into_iter()
-        .filter_map(|text| Response::try_from(text.to_owned()).ok())
+        .filter_map(|text| ResponseVariable::try_from(text.to_owned()).ok())
         .collect()
 }
 

@@ -16,13 +16,13 @@ pub struct Factor {
     pub base: Option<String>,
     /// The levels; at least two.
     #[serde(rename = "level", default)]
-    pub levels: Vec<Level>,
+    pub levels: Vec<FactorLevel>,
 }
 
 /// A level of a factor, with its settings. A level without settings changes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Level {
+pub struct FactorLevel {
     /// Name; unique within the factor.
     pub name: String,
     /// Number of users.
@@ -95,7 +95,7 @@ impl SettingKey<'_> {
     }
 }
 
-impl Level {
+impl FactorLevel {
     /// Everything that the level sets, with the key of the file that sets it. Options of virtual machines are not included,
     /// because factors may set different ones.
     pub(super) fn setting_keys(&self) -> impl Iterator<Item = (&'static str, SettingKey<'_>)> {
@@ -115,7 +115,8 @@ impl Level {
     }
 
     /// Whether the level sets the same as another one.
-    pub(super) fn sets_the_same_as(&self, other: &Level) -> bool {
-        Level { name: String::new(), ..self.clone() } == Level { name: String::new(), ..other.clone() }
+    pub(super) fn sets_the_same_as(&self, other: &FactorLevel) -> bool {
+        FactorLevel { name: String::new(), ..self.clone() }
+            == FactorLevel { name: String::new(), ..other.clone() }
     }
 }

@@ -29,7 +29,7 @@ const MEASURES: [&str; 12] = [
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
-pub struct Response {
+pub struct ResponseVariable {
     /// The measure.
     pub measure: ResponseMeasure,
     /// The label whose samples are measured; `None` for all requests.
@@ -97,7 +97,7 @@ pub enum ResponseError {
     Number(String),
 }
 
-impl Response {
+impl ResponseVariable {
     /// The scale on which the values of trials are compared.
     #[must_use]
     pub fn scale(&self) -> ResponseScale {
@@ -137,10 +137,10 @@ impl Response {
     }
 }
 
-impl TryFrom<String> for Response {
+impl TryFrom<String> for ResponseVariable {
     type Error = ResponseError;
 
-    fn try_from(text: String) -> Result<Response, ResponseError> {
+    fn try_from(text: String) -> Result<ResponseVariable, ResponseError> {
         let text = text.trim();
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let rest = rest.trim_start();
@@ -151,24 +151,26 @@ impl TryFrom<String> for Response {
         }
         let measure = measure(word)?;
         if rest.is_empty() {
-            return Ok(Response { measure, label: None, name: None });
+            return Ok(ResponseVariable { measure, label: None, name: None });
         }
         let (of, label) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         match (of, label.trim()) {
             ("of", "") => Err(ResponseError::NameMissing(text.to_owned())),
-            ("of", label) => Ok(Response { measure, label: Some(label.to_owned()), name: None }),
+            ("of", label) => Ok(ResponseVariable { measure, label: Some(label.to_owned()), name: None }),
             _ => Err(ResponseError::Unexpected(of.to_owned())),
         }
     }
 }
 
-fn series(text: &str, rest: &str) -> Result<Response, ResponseError> {
+fn series(text: &str, rest: &str) -> Result<ResponseVariable, ResponseError> {
     let (name, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     match (name, after.trim()) {
         ("", _) => Err(ResponseError::NameMissing(text.to_owned())),
-        (name, "") => {
-            Ok(Response { measure: ResponseMeasure::Series(name.to_owned()), label: None, name: None })
-        }
+        (name, "") => Ok(ResponseVariable {
+            measure: ResponseMeasure::Series(name.to_owned()),
+            label: None,
+            name: None,
+        }),
         (_, after) => match after.strip_prefix("of ") {
             Some(label) => Err(ResponseError::SeriesWithLabel(label.to_owned())),
             None => Err(ResponseError::Unexpected(after.to_owned())),
@@ -177,7 +179,7 @@ fn series(text: &str, rest: &str) -> Result<Response, ResponseError> {
 }
 
 /// A number in a file. The path may contain blanks.
-fn of_file(text: &str, rest: &str) -> Result<Response, ResponseError> {
+fn of_file(text: &str, rest: &str) -> Result<ResponseVariable, ResponseError> {
     let is_name = |file: &str| {
         file.strip_suffix(".json").is_some_and(|stem| {
             !stem.is_empty() && stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
@@ -190,7 +192,7 @@ fn of_file(text: &str, rest: &str) -> Result<Response, ResponseError> {
                 None => (path, None),
             };
             let (file, path) = (file.to_owned(), path.to_owned());
-            Ok(Response { measure: ResponseMeasure::Number { file, path }, label: None, name })
+            Ok(ResponseVariable { measure: ResponseMeasure::Number { file, path }, label: None, name })
         }
         _ => Err(ResponseError::Number(text.to_owned())),
     }
@@ -218,13 +220,13 @@ fn measure(word: &str) -> Result<ResponseMeasure, ResponseError> {
     }
 }
 
-impl From<Response> for String {
-    fn from(response: Response) -> String {
+impl From<ResponseVariable> for String {
+    fn from(response: ResponseVariable) -> String {
         response.to_string()
     }
 }
 
-impl fmt::Display for Response {
+impl fmt::Display for ResponseVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.measure {
             ResponseMeasure::Mean => f.write_str("mean")?,
@@ -251,8 +253,8 @@ impl fmt::Display for Response {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Response, ResponseError> {
-        Response::try_from(text.to_owned())
+    fn read(text: &str) -> Result<ResponseVariable, ResponseError> {
+        ResponseVariable::try_from(text.to_owned())
     }
 
     #[test]

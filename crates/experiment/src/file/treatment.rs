@@ -57,7 +57,7 @@ pub enum TreatmentAction {
     /// Starts a neighbour that competes for resources.
     Neighbour(Neighbour),
     /// Limits a control group.
-    Cgroup(CgroupLimits),
+    Cgroup(CgroupTreatment),
     /// Sets masks of the cache and shares of the memory bandwidth.
     Masks(AllocationMasks),
     /// Changes the network of a namespace.
@@ -103,7 +103,7 @@ pub struct Neighbour {
 
 /// Limits of a control group.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CgroupLimits {
+pub struct CgroupTreatment {
     /// The treated group or process.
     pub target: String,
     /// CPU time, as a share of one core.
@@ -453,7 +453,7 @@ impl TreatmentTable {
             KindName::Cgroup if self.given_keys().count() < 2 => {
                 Err(self.missing("`target` and at least one limit"))
             }
-            KindName::Cgroup => Ok(TreatmentAction::Cgroup(CgroupLimits {
+            KindName::Cgroup => Ok(TreatmentAction::Cgroup(CgroupTreatment {
                 target: target()?,
                 cpu_max: self.cpu_max,
                 cores: self.cores.clone(),

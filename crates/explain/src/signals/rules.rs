@@ -95,6 +95,13 @@ pub(super) const RULES: &[Rule] = &[
         0.3,
     )
     .waiting(),
+    Rule::new(
+        Cause::DatabaseLock,
+        "busyhour_mysql_blocked_sessions",
+        "blocked in sessions that waited for locks",
+        0.3,
+    )
+    .waiting(),
     Rule::new(Cause::Disk, "node_pressure_io_waiting_seconds_total", "waiting for disks", 0.05),
     Rule::new(Cause::Disk, "container_pressure_io_waiting_seconds_total", "waiting for disks", 0.05),
     Rule::new(Cause::SlowDependency, AWAITING, "waiting for responses of", 0.5).waiting().each("peer"),
@@ -108,6 +115,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new(Cause::PoolExhausted, "node_netstat_TcpExt_ListenOverflows", "refusing connections", 0.5),
     Rule::new(Cause::LockContention, "jvm_monitor_contended_attempts_total", "contending for monitors", 50.0),
     Rule::new(Cause::DatabaseWork, "busyhour_postgres_sessions", "busy with queries", 1.0)
+        .with("state", "active")
+        .waiting(),
+    Rule::new(Cause::DatabaseWork, "busyhour_mysql_sessions", "busy with queries", 1.0)
         .with("state", "active")
         .waiting(),
     Rule::new(

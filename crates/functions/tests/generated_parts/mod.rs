@@ -1,7 +1,7 @@
 //! Texts with functions in which generated parts are repeated. Shared by the ordinary tests and the fuzz target `parts`.
 
 use busyhour_functions::parse;
-use busyhour_limits::repeated::Generated;
+use busyhour_limits::repeated::GeneratedInput;
 use busyhour_program::symbols::Symbols;
 
 #[path = "../world/mod.rs"]
@@ -21,7 +21,7 @@ const BYTES_MAX: usize = 1 << 20;
 
 /// Parses and evaluates a text of at most `count_max` parts selected by `bytes`.
 pub fn check(bytes: &[u8], count_max: usize) {
-    let text = Generated::new(bytes, FRAGMENTS, count_max, BYTES_MAX).0.text();
+    let text = GeneratedInput::new(bytes, FRAGMENTS, count_max, BYTES_MAX).0.text();
     let compiled = parse(&text, &mut Symbols::default());
     if let Err(problems) = &compiled {
         assert!(problems.len() <= 400);

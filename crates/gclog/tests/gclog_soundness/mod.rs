@@ -1,7 +1,7 @@
 //! Properties that hold for arbitrary bytes that are read as a garbage-collection log: reading ends, the counts of
 //! lines add up, and no figure is infinite or NaN. The fuzz target `gclog` and tests with fixed seeds use it.
 
-use busyhour_gclog::{Change, GcComparison, GcLog, GcLogReader, GcSummary};
+use busyhour_gclog::{FigureChange, GcComparison, GcLog, GcLogReader, GcSummary};
 
 /// Reads bytes as a log and checks it.
 pub fn check(bytes: &[u8]) {
@@ -36,7 +36,12 @@ pub fn check(bytes: &[u8]) {
     }
     check_summary(&summary);
     let comparison = GcComparison::of(&summary, &summary);
-    assert!(comparison.figures.iter().all(|figure| matches!(figure.change, Change::Same | Change::Unknown)));
+    assert!(
+        comparison
+            .figures
+            .iter()
+            .all(|figure| matches!(figure.change, FigureChange::Same | FigureChange::Unknown))
+    );
 }
 
 fn check_events(log: &GcLog) {

@@ -2,7 +2,7 @@
 
 use busyhour_http::limits::{BodyLimit, LINK_BYTES_MAX, RESOURCE_ADDRESS_BYTES_MAX};
 use busyhour_http::{read_challenge, read_links, read_resources, read_whole};
-use busyhour_limits::repeated::Generated;
+use busyhour_limits::repeated::GeneratedInput;
 use busyhour_program::result::SampleResult;
 
 #[rustfmt::skip]
@@ -34,7 +34,7 @@ const BYTES_MAX: usize = 4 << 20;
 /// Parses the input that `bytes` determine, with at most `count_max` parts.
 pub fn check(bytes: &[u8], count_max: usize) {
     let (kind, rest) = bytes.split_first().unwrap_or((&0, &[]));
-    let generated = |fragments| Generated::new(rest, fragments, count_max, BYTES_MAX);
+    let generated = |fragments| GeneratedInput::new(rest, fragments, count_max, BYTES_MAX);
     match kind % 5 {
         0 | 1 => check_page(&generated(PAGE).0.text(), kind % 2 == 0),
         2 => {

@@ -1,5 +1,7 @@
 //! The query about a PostgreSQL server, and its result.
 
+use super::sessions::Blocker;
+
 /// The largest number of rows of each kind that are used.
 pub(super) const ROWS_MAX: usize = 200;
 
@@ -57,16 +59,6 @@ pub(super) struct Activity {
     pub(super) totals: Vec<([String; 3], f64)>,
 }
 
-/// A session that holds a lock.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Blocker {
-    pub(super) pid: String,
-    pub(super) application: String,
-    pub(super) state: String,
-    /// Sessions that wait for it.
-    pub(super) waiting: f64,
-}
-
 impl Activity {
     /// Adds a row of the query. Rows of unknown kinds are ignored.
     pub(super) fn add(&mut self, kind: &str, texts: [&str; 3], value: f64) {
@@ -76,8 +68,9 @@ impl Activity {
             "hidden" => self.hidden = value,
             "blocked" => self.blocked = value,
             "blocker" if self.blockers.len() < ROWS_MAX => {
-                let [pid, application, state] = owned();
-                self.blockers.push(Blocker { pid, application, state, waiting: value });
+                let [id, application, state] = owned();
+                let who = if application.is_empty() { "unnamed application".to_owned() } else { application };
+                self.blockers.push(Blocker { id, who, state, waiting: value });
             }
             "transaction" => self.transaction_seconds = value,
             "max" => self.sessions_max = value,

@@ -1,15 +1,16 @@
 //! The probe of PostgreSQL.
 
-use std::collections::{HashMap, HashSet};
-use std::error::Error;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use postgres::{Client, Config, NoTls};
 
-use busyhour_series::{Mark, MarkKind, Metric};
+use busyhour_series::Metric;
 
 use super::address::DatabaseAddress;
-use super::postgres_activity::{Activity, Blocker, QUERY};
+use super::postgres_activity::{Activity, QUERY};
+use super::probe_error::probe_error;
+use super::sessions::{KnownBlockers, SessionCounts};
 use super::tls::{TlsConnector, TlsSetupError};
 use crate::probe::{Probe, ProbeError};
 use crate::reading::Reading;
@@ -69,11 +70,9 @@ pub struct PostgresProbe {
     address: DatabaseAddress,
     source: String,
     client: Option<Client>,
-    /// Series of sessions by state and wait event. A series that no session belongs to any more is set to 0.
-    sessions: HashMap<[String; 3], SeriesId>,
+    sessions: SessionCounts<3>,
     totals: HashMap<[String; 3], SeriesId>,
-    /// Process IDs of the sessions that blocked others at the previous reading.
-    blockers: HashSet<String>,
+    blockers: KnownBlockers,
 }
 
 impl std::fmt::Debug for PostgresProbe {
@@ -114,9 +113,9 @@ impl PostgresProbe {
             address,
             source,
             client: None,
-            sessions: HashMap::new(),
+            sessions: SessionCounts::new(&SESSIONS, ["state", "wait_event_type", "wait_event"]),
             totals: HashMap::new(),
-            blockers: HashSet::new(),
+            blockers: KnownBlockers::default(),
         }
     }
 
@@ -157,21 +156,6 @@ impl PostgresProbe {
         Ok(activity)
     }
 
-    fn record_sessions(&mut self, reading: &mut Reading<'_>, sessions: Vec<([String; 3], f64)>) {
-        let mut absent: HashSet<SeriesId> = self.sessions.values().copied().collect();
-        for (key, count) in sessions {
-            let series = *self.sessions.entry(key).or_insert_with_key(|[state, kind, event]| {
-                let labels = [("state", state.as_str()), ("wait_event_type", kind), ("wait_event", event)];
-                reading.series(&SESSIONS, &labels)
-            });
-            absent.remove(&series);
-            reading.set(series, count);
-        }
-        for series in absent {
-            reading.set(series, 0.0);
-        }
-    }
-
     fn record_totals(&mut self, reading: &mut Reading<'_>, totals: Vec<([String; 3], f64)>) {
         for (key, value) in totals {
             let Some((_, metric, label)) = TOTALS.iter().find(|(name, ..)| *name == key[1]) else { continue };
@@ -181,22 +165,6 @@ impl PostgresProbe {
             });
             reading.set(series, value);
         }
-    }
-
-    /// Marks sessions that begin to block others.
-    fn mark_blockers(&mut self, reading: &mut Reading<'_>, blockers: &[Blocker]) {
-        for blocker in blockers.iter().filter(|blocker| !self.blockers.contains(&blocker.pid)) {
-            let Blocker { pid, application, state, waiting } = blocker;
-            let application = if application.is_empty() { "unnamed application" } else { application };
-            // The process ID is 0 for a prepared transaction, which has no session.
-            let who = match pid.as_str() {
-                "0" => "a prepared transaction".to_owned(),
-                pid => format!("session {pid} ({application}, {state})"),
-            };
-            let (from, text) = (reading.time(), format!("{who} blocks {waiting} sessions"));
-            reading.mark(Mark { kind: MarkKind::Other, from, to: from, text });
-        }
-        self.blockers = blockers.iter().map(|blocker| blocker.pid.clone()).collect();
     }
 }
 
@@ -233,25 +201,9 @@ impl Probe for PostgresProbe {
             // The number of sessions is known to be 0, which differs from an unknown number.
             sessions.push((["active", "", ""].map(str::to_owned), 0.0));
         }
-        self.record_sessions(reading, sessions);
+        self.sessions.record(reading, sessions);
         self.record_totals(reading, activity.totals);
-        self.mark_blockers(reading, &activity.blockers);
+        self.blockers.mark(reading, &activity.blockers);
         Ok(())
     }
-}
-
-/// The error with all causes in one line.
-fn probe_error(error: &PostgresError) -> ProbeError {
-    let mut text = String::new();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let message = error.to_string();
-        // The messages of the client library's errors can contain those of their causes.
-        if !text.contains(&message) {
-            text.push_str(if text.is_empty() { "" } else { ": " });
-            text.push_str(&message);
-        }
-        cause = error.source();
-    }
-    ProbeError::Other { what: error.to_string(), source: text.into() }
 }

@@ -117,12 +117,15 @@ fn network_source(root: &ProcRoot, process: &FoundProcess) -> Option<ObservableS
 }
 
 fn server_source(root: &ProcRoot, process: &FoundProcess) -> Option<ObservableSource> {
-    let credentials = |scheme: &str| {
-        let address = address_to_use(process);
+    let credentials = |scheme: &str, without_port: &str| {
+        let address = match address_to_use(process) {
+            Some(address) => format!("{address}/DATABASE"),
+            None => without_port.to_owned(),
+        };
         unavailable(
             scheme,
             "it needs credentials",
-            format!("add --observe {scheme}://USER:PASSWORD@{address}/DATABASE"),
+            format!("add --observe {scheme}://USER:PASSWORD@{address}"),
         )
     };
     let log = |what: &str| {
@@ -130,21 +133,20 @@ fn server_source(root: &ProcRoot, process: &FoundProcess) -> Option<ObservableSo
     };
     match process.kind {
         ServerKind::Jvm => Some(jvm_source(root, process.pid)),
-        ServerKind::PostgreSql => Some(credentials("postgres")),
-        ServerKind::MySql => Some(credentials("mysql")),
+        ServerKind::PostgreSql => Some(credentials("postgres", "%2FDIRECTORY/DATABASE")),
+        ServerKind::MySql => Some(credentials("mysql", "localhost/DATABASE?socket=PATH")),
         ServerKind::Nginx | ServerKind::Httpd => Some(log("access log")),
         ServerKind::Node | ServerKind::Python | ServerKind::Other => Some(log("log")),
     }
 }
 
-/// The address for connections to a server on this machine.
-fn address_to_use(process: &FoundProcess) -> SocketAddr {
+/// The address for connections to a server on this machine; `None` if it listens at Unix sockets only.
+fn address_to_use(process: &FoundProcess) -> Option<SocketAddr> {
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    match process.listens_on.first() {
-        Some(address) if address.ip().is_unspecified() => SocketAddr::new(loopback, address.port()),
-        Some(address) => *address,
-        None => SocketAddr::new(loopback, 0),
-    }
+    process.listens_on.first().map(|address| match address.ip().is_unspecified() {
+        true => SocketAddr::new(loopback, address.port()),
+        false => *address,
+    })
 }
 
 /// Whether the performance counters of a JVM can be read.

@@ -1,6 +1,6 @@
 //! Plans in which generated parts are repeated. Shared by the ordinary tests and the fuzz target `parts`.
 
-use busyhour_limits::repeated::Generated;
+use busyhour_limits::repeated::GeneratedInput;
 use busyhour_plan::{DIAGNOSTICS_MAX, parse};
 
 #[rustfmt::skip]
@@ -17,7 +17,7 @@ const BYTES_MAX: usize = 4 << 20;
 
 /// Reads the plan that the bytes select, with at most `count_max` parts.
 pub fn check(bytes: &[u8], count_max: usize) {
-    let text = Generated::new(bytes, FRAGMENTS, count_max, BYTES_MAX).0.text();
+    let text = GeneratedInput::new(bytes, FRAGMENTS, count_max, BYTES_MAX).0.text();
     for text in [format!("<jmeterTestPlan version='1.2'><hashTree>{text}"), text] {
         let (plan, diagnostics) = parse(text.as_bytes(), "many.jmx");
         assert!(plan.write() == text.as_bytes(), "the file is written back unchanged");

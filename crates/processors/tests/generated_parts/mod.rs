@@ -1,7 +1,7 @@
 //! Bodies in which generated parts are repeated, for extractors of all kinds. Shared by the ordinary tests and the fuzz target
 //! `parts`.
 
-use busyhour_limits::repeated::Generated;
+use busyhour_limits::repeated::GeneratedInput;
 
 #[path = "../parts/mod.rs"]
 pub mod parts;
@@ -54,7 +54,7 @@ pub fn check(bytes: &[u8], count_max: usize) {
         1 => (JSON, JSON_EXPRESSIONS),
         _ => (MARKUP, MARKUP_EXPRESSIONS),
     };
-    let (input, _) = Generated::new(rest, fragments, count_max, BYTES_MAX);
+    let (input, _) = GeneratedInput::new(rest, fragments, count_max, BYTES_MAX);
     let expression = expressions[usize::from(*which) % expressions.len()];
     let number = [-1, 0, 1][usize::from(*number) % 3];
     let extractor = expression.extractor(number).unwrap_or_else(|| panic!("{expression:?}"));

@@ -2,7 +2,7 @@
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
-    ComparedClock, ComparedRow, ComparedRun, CurvePoint, Effect, EffectMethod, Measure, RunSeries, Side,
+    ComparedClock, ComparedRow, ComparedRun, CurvePoint, EffectMethod, LabelEffect, Measure, RunSeries, Side,
     Verdict,
 };
 use busyhour_sample::SampleKind;
@@ -154,7 +154,7 @@ struct EffectLine<'c> {
     name: String,
     /// The path of the effect in the comparison's JSON.
     path: String,
-    effect: &'c Effect,
+    effect: &'c LabelEffect,
 }
 
 fn rows_of(comparison: &Comparison, measure: Measure) -> Vec<EffectLine<'_>> {
@@ -211,7 +211,7 @@ fn effects_table(
     }
 }
 
-fn effect_row(name: &str, path: &str, effect: &Effect, scale: &Forest) -> Markup {
+fn effect_row(name: &str, path: &str, effect: &LabelEffect, scale: &Forest) -> Markup {
     let measure = effect.measure;
     let (class, mark) = match effect.verdict {
         Verdict::Worse | Verdict::PerhapsWorse => ("verdict bad", "✕ "),
@@ -232,7 +232,7 @@ fn effect_row(name: &str, path: &str, effect: &Effect, scale: &Forest) -> Markup
 }
 
 /// The mark of an effect in the plot: relative changes are on a logarithmic scale, differences of shares on a linear one.
-fn bar(effect: &Effect) -> Option<Mark> {
+fn bar(effect: &LabelEffect) -> Option<Mark> {
     let (interval, _) = judged(effect);
     let interval = interval.filter(|interval| interval.value.is_finite())?;
     Some(Mark {

@@ -1,11 +1,11 @@
 //! The page of an experiment. It needs no script.
 
 use busyhour_experiment::{ExperimentReport, ReportedResponse, TrialOutcome};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-use super::bundle::{STYLE, content_security_policy};
 use super::experiment_plots::{distribution_plot, factor_plots};
 use super::markup::scrolling;
+use super::plain::plain_page;
 use crate::experiment_more_tables::{causes_table, recovery_table, surface_tables};
 use crate::experiment_tables::{
     ExperimentTable, cases_table, effects_table, state_lines, trials_table, value_text, with_unit,
@@ -29,65 +29,47 @@ pub fn experiment_html(report: &ExperimentReport, prefix: &str) -> String {
         "" => "Experiment".to_owned(),
         title => printable(title),
     };
-    let page = html! {
-        (PreEscaped("<!doctype html>\n"))
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(PreEscaped(content_security_policy(false)));
-                meta name="viewport" content="width=device-width,initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " – Busyhour" }
-                style { (PreEscaped(STYLE)) }
-            }
-            "\n"
-            body {
-                header { h1 { (title) } p.sub { "Experiment with " (report.case_names.len()) " cases" } }
-                "\n"
-                main #results {
-                    section.first aria-label="Result" {
-                        p.headline { (printable(&report.sentence)) }
-                        @for line in state_lines(report) { p { (printable(&line)) } }
-                    }
-                    "\n"
-                    @for (at, response) in report.responses.iter().enumerate() {
-                        section aria-labelledby={ "response-" (at) } {
-                            h2 id={ "response-" (at) } { (printable(&response.name)) }
-                            @if at > 0 { p { (printable(&response.sentence)) } }
-                            (plot(report, response))
-                            @for plot in factor_plots(report, response) { (plot.figure()) }
-                            (table(&effects_table(response), |_| None))
-                            (table(&cases_table(report, response), |_| None))
-                            @for one in recovery_table(report, response).iter().chain(&surface_tables(report, response)) {
-                                (table(one, |_| None))
-                            }
-                        }
-                        "\n"
-                    }
-                    @if let Some(plot) = distribution_plot(report) {
-                        section aria-labelledby="distributions" {
-                            h2 id="distributions" { "Distributions of response times" }
-                            (plot.figure())
-                        }
-                        "\n"
-                    }
-                    @if let Some(causes) = causes_table(report) {
-                        section aria-labelledby="causes" {
-                            h2 id="causes" { "Causes of slow requests" }
-                            (table(&causes, |_| None))
-                        }
-                        "\n"
-                    }
-                    section aria-labelledby="trials" {
-                        h2 id="trials" { "Trials" }
-                        (table(&trials_table(report), |row| link(report, prefix, row)))
-                    }
-                }
-            }
+    let subtitle = html! { "Experiment with " (report.case_names.len()) " cases" };
+    let sections = html! {
+        section.first aria-label="Result" {
+            p.headline { (printable(&report.sentence)) }
+            @for line in state_lines(report) { p { (printable(&line)) } }
         }
         "\n"
+        @for (at, response) in report.responses.iter().enumerate() {
+            section aria-labelledby={ "response-" (at) } {
+                h2 id={ "response-" (at) } { (printable(&response.name)) }
+                @if at > 0 { p { (printable(&response.sentence)) } }
+                (plot(report, response))
+                @for plot in factor_plots(report, response) { (plot.figure()) }
+                (table(&effects_table(response), |_| None))
+                (table(&cases_table(report, response), |_| None))
+                @for one in recovery_table(report, response).iter().chain(&surface_tables(report, response)) {
+                    (table(one, |_| None))
+                }
+            }
+            "\n"
+        }
+        @if let Some(plot) = distribution_plot(report) {
+            section aria-labelledby="distributions" {
+                h2 id="distributions" { "Distributions of response times" }
+                (plot.figure())
+            }
+            "\n"
+        }
+        @if let Some(causes) = causes_table(report) {
+            section aria-labelledby="causes" {
+                h2 id="causes" { "Causes of slow requests" }
+                (table(&causes, |_| None))
+            }
+            "\n"
+        }
+        section aria-labelledby="trials" {
+            h2 id="trials" { "Trials" }
+            (table(&trials_table(report), |row| link(report, prefix, row)))
+        }
     };
-    page.into_string()
+    plain_page(&title, &subtitle, &sections)
 }
 
 /// The address of the report of a trial.

@@ -1,7 +1,8 @@
 //! Which lines of an experiment are plotted: interactions, doses, and distributions of response times.
 
 use busyhour_experiment::{
-    ExperimentReport, Quantile, ReportedResponse, ReportedTrial, ResponseScale, TrialOutcome, level_number,
+    ExperimentReport, ReportedResponse, ReportedTrial, ResponseScale, TrialOutcome, TrialQuantile,
+    level_number,
 };
 
 use super::line_plot::{LINES_MAX, Line, LinePlot, Point};
@@ -69,6 +70,7 @@ fn interaction_plot(
         x_labels: labels(&xs, &report.factors[along].levels),
         y_title: with_unit(response),
         is_logarithmic: false,
+        starts_at_zero: false,
         lines: report.factors[across]
             .levels
             .iter()
@@ -122,6 +124,7 @@ fn dose_plots(report: &ExperimentReport, response: &ReportedResponse) -> Vec<Lin
                     x_labels: labels(&xs, &factor.levels),
                     y_title: with_unit(response),
                     is_logarithmic: false,
+                    starts_at_zero: false,
                     lines: vec![line],
                     note: " with 95 % intervals of the means.".to_owned(),
                 },
@@ -144,7 +147,7 @@ pub(super) fn distribution_plot(report: &ExperimentReport) -> Option<LinePlot> {
         let trials: Vec<&ReportedTrial> =
             report.trials.iter().filter(|trial| is_used(trial, number + 1)).collect();
         let shares = trials.iter().map(|trial| &trial.quantiles).min_by_key(|quantiles| quantiles.len())?;
-        let points = shares.iter().filter_map(|Quantile { share, .. }| {
+        let points = shares.iter().filter_map(|TrialQuantile { share, .. }| {
             let of = |trial: &&ReportedTrial| {
                 trial.quantiles.iter().find(|one| one.share == *share).map(|one| one.ms)
             };
@@ -174,6 +177,7 @@ pub(super) fn distribution_plot(report: &ExperimentReport) -> Option<LinePlot> {
         x_labels: labels.map(|(label, share)| (spread(share), label.to_owned())).collect(),
         y_title: "response time of all requests (ms)".to_owned(),
         is_logarithmic: true,
+        starts_at_zero: false,
         lines,
         note: if report.case_names.len() > LINES_MAX {
             format!("; the first {LINES_MAX} of {} cases.", report.case_names.len())

@@ -1,10 +1,11 @@
 //! The page of a search for the largest load. It needs no script.
 
 use busyhour_search::{LargestLoadReport, LoadKind, TrialOutcome};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-use super::bundle::{STYLE, content_security_policy};
 use super::experiment::table;
+use super::plain::plain_page;
+use crate::experiment_tables::ExperimentTable;
 use crate::largest_load_words::{detail_lines, largest_load_sentence, load_text, search_trials_table};
 use crate::terminal_text::printable;
 
@@ -13,6 +14,9 @@ const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 56.0;
 const EDGE: f64 = 20.0;
 const BOTTOM: f64 = 40.0;
+
+/// The width of a label below the plot.
+const LABEL_WIDTH: f64 = 60.0;
 
 /// Rings of trials at one load are moved apart by this distance.
 const SHIFT: f64 = 5.0;
@@ -28,42 +32,24 @@ pub fn largest_load_html(report: &LargestLoadReport, prefix: &str) -> String {
     let thresholds = report.thresholds.join("; ");
     let link =
         |row: usize| report.trials.get(row).map(|record| format!("{prefix}{}/report.html", record.dir));
-    let page = html! {
-        (PreEscaped("<!doctype html>\n"))
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(PreEscaped(content_security_policy(false)));
-                meta name="viewport" content="width=device-width,initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " – Busyhour" }
-                style { (PreEscaped(STYLE)) }
-            }
-            "\n"
-            body {
-                header { h1 { (title) } p.sub { "Search in " (unit) " with the thresholds " (printable(&thresholds)) } }
-                "\n"
-                main #results {
-                    section.first aria-label="Result" {
-                        p.headline { (printable(&largest_load_sentence(report))) }
-                        @for line in detail_lines(report) { p { (printable(&line)) } }
-                    }
-                    "\n"
-                    section aria-labelledby="curve" {
-                        h2 id="curve" { "Pass curve" }
-                        (plot(report))
-                    }
-                    "\n"
-                    section aria-labelledby="trials" {
-                        h2 id="trials" { "Trials" }
-                        (table(&search_trials_table(report), link))
-                    }
-                }
-            }
+    let subtitle = html! { "Search in " (unit) " with the thresholds " (printable(&thresholds)) };
+    let sections = html! {
+        section.first aria-label="Result" {
+            p.headline { (printable(&largest_load_sentence(report))) }
+            @for line in detail_lines(report) { p { (printable(&line)) } }
         }
         "\n"
+        section aria-labelledby="curve" {
+            h2 id="curve" { "Pass curve" }
+            (plot(report))
+        }
+        "\n"
+        section aria-labelledby="trials" {
+            h2 id="trials" { "Trials" }
+            (table(&ExperimentTable { title: "In the order of execution".to_owned(), ..search_trials_table(report) }, link))
+        }
     };
-    page.into_string()
+    plain_page(&title, &subtitle, &sections)
 }
 
 /// The outcomes of trials without a preceding overload, by load, and the pass curve.
@@ -81,6 +67,12 @@ fn plot(report: &LargestLoadReport) -> Markup {
         .map(|point| format!("{:.1},{:.1}", x(point.load), y(point.pass_probability)))
         .collect();
     let half = report.search.as_ref().and_then(|search| search.half_pass.median);
+    // The labels of the ends come first: that of the half-pass load must not overlap them.
+    let is_free =
+        |load: &f64| x(*load) - x(first.load) > LABEL_WIDTH && x(last.load) - x(*load) > 1.5 * LABEL_WIDTH;
+    let half = half.filter(is_free).map(|load| (load, "middle"));
+    let labels = [Some((first.load, "middle")), half, Some((last.load, "end"))].into_iter().flatten();
+    let interval = shown_interval(report, first.load, last.load);
     html! {
         figure {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) role="img"
@@ -93,23 +85,34 @@ fn plot(report: &LargestLoadReport) -> Markup {
                         (format!("{:.0} %", 100.0 * share))
                     }
                 }
+                @if let Some((low, high)) = interval {
+                    rect x=(at(x(low))) width=(at(x(high) - x(low))) y=(at(y(1.0))) height=(at(y(0.0) - y(1.0)))
+                        fill="currentColor" fill-opacity="0.1" {}
+                }
                 polyline points=(curve.join(" ")) fill="none" stroke="currentColor" stroke-width="2" {}
                 @for (load, share, shift) in outcomes(report) {
                     circle cx=(at(x(load))) cy=(at(y(share) + shift)) r="4" fill="none" stroke="currentColor"
                         stroke-opacity="0.7" {}
                 }
-                @for load in [Some(first.load), half, Some(last.load)].into_iter().flatten() {
-                    text x=(at(x(load))) y=(at(HEIGHT - 8.0)) text-anchor="middle" font-size="12" fill="currentColor" {
+                @for (load, anchor) in labels {
+                    text x=(at(x(load))) y=(at(HEIGHT - 8.0)) text-anchor=(anchor) font-size="12" fill="currentColor" {
                         (load_text(report.kind, load))
                     }
                 }
             }
             figcaption {
                 "Trials that passed (rings at 100 %) and failed (rings at 0 %), and the probability that a trial of full \
-                 length passes. The load is on a logarithmic scale. Void trials and trials after an overload are left out."
+                 length passes. The load is on a logarithmic scale. The shaded part is the interval of the largest load. Void trials and trials after an overload are left out."
             }
         }
     }
+}
+
+/// The part of the interval of the largest load that is within the plot.
+fn shown_interval(report: &LargestLoadReport, first: f64, last: f64) -> Option<(f64, f64)> {
+    let interval = report.search.as_ref()?.interval;
+    let (low, high) = interval.low.zip(interval.high)?;
+    Some((low.clamp(first, last), high.clamp(first, last)))
 }
 
 /// The load of each outcome, its share of passes, and its shift in the plot.

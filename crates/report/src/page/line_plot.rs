@@ -55,6 +55,8 @@ pub(super) struct LinePlot {
     pub(super) y_title: String,
     /// Whether the y axis is logarithmic.
     pub(super) is_logarithmic: bool,
+    /// Whether a y axis that is not logarithmic begins with 0. Otherwise it does if a value is near 0.
+    pub(super) starts_at_zero: bool,
     pub(super) lines: Vec<Line>,
     /// Follows the titles in the caption.
     pub(super) note: String,
@@ -110,7 +112,8 @@ impl LinePlot {
             true => Axis { low: low / 2.0, high: high * 2.0, is_logarithmic: true },
             false => {
                 let margin = if high > low { 0.05 * (high - low) } else { 0.1 * high.abs().max(1.0) };
-                let from_zero = (0.0..ZERO_BELOW * high).contains(&low);
+                let from_zero =
+                    (self.starts_at_zero && low >= 0.0) || (0.0..ZERO_BELOW * high).contains(&low);
                 let low = if from_zero { 0.0 } else { low - margin };
                 Axis { low, high: high + margin, is_logarithmic: false }
             }
@@ -240,6 +243,7 @@ mod tests {
             x_labels: Vec::new(),
             y_title: String::new(),
             is_logarithmic: false,
+            starts_at_zero: false,
             lines,
             note: String::new(),
         };

@@ -162,13 +162,15 @@ impl<'v> View<'v> {
 
     /// The reason why a quantity is unavailable.
     fn missing(&self, quantity: Quantity) -> String {
-        let metric = quantity.metric();
-        match self.subjects.reason(self.subject, metric) {
+        let metrics = [Some(quantity.metric()), quantity.mysql_metric()];
+        let reason =
+            metrics.into_iter().flatten().find_map(|metric| self.subjects.reason(self.subject, metric));
+        match reason {
             Some(reason) => reason.to_owned(),
             None if self.subject.quantities.contains_key(&quantity) => {
                 "too few readings in the measured part".to_owned()
             }
-            None => format!("{metric} was not recorded"),
+            None => format!("{} was not recorded", quantity.metric()),
         }
     }
 

@@ -107,6 +107,19 @@ impl Quantity {
         }
     }
 
+    /// The metric of MySQL, for quantities of databases.
+    pub(super) const fn mysql_metric(self) -> Option<&'static str> {
+        match self {
+            Quantity::Transactions | Quantity::Rollbacks => Some("busyhour_mysql_transactions_total"),
+            Quantity::Sessions => Some("busyhour_mysql_sessions"),
+            Quantity::SessionsLimit => Some("busyhour_mysql_sessions_max"),
+            Quantity::BlockedSessions => Some("busyhour_mysql_blocked_sessions"),
+            Quantity::Blocks | Quantity::BlocksInCache => Some("busyhour_mysql_pages_total"),
+            Quantity::Deadlocks => Some("busyhour_mysql_deadlocks_total"),
+            _ => None,
+        }
+    }
+
     /// The quantity with which this one is compared, reading by reading.
     pub(super) const fn partner(self) -> Option<Quantity> {
         match self {
@@ -254,16 +267,18 @@ fn quantities(info: &SeriesInfo) -> Option<(SubjectKind, Vec<(Quantity, f64)>)> 
         "container_cpu_cfs_throttled_periods_total" => cgroup(Q::ThrottledPeriods),
         "container_memory_working_set_bytes" => cgroup(Q::WorkingSet),
         "container_spec_memory_limit_bytes" => cgroup(Q::MemoryLimit),
-        "busyhour_postgres_transactions_total" => {
+        "busyhour_postgres_transactions_total" | "busyhour_mysql_transactions_total" => {
             two(SubjectKind::Database, Q::Transactions, Q::Rollbacks, is("outcome", "rollback"))
         }
-        "busyhour_postgres_sessions" => database(Q::Sessions),
-        "busyhour_postgres_sessions_max" => database(Q::SessionsLimit),
-        "busyhour_postgres_blocked_sessions" => database(Q::BlockedSessions),
-        "busyhour_postgres_blocks_total" => {
+        "busyhour_postgres_sessions" | "busyhour_mysql_sessions" => database(Q::Sessions),
+        "busyhour_postgres_sessions_max" | "busyhour_mysql_sessions_max" => database(Q::SessionsLimit),
+        "busyhour_postgres_blocked_sessions" | "busyhour_mysql_blocked_sessions" => {
+            database(Q::BlockedSessions)
+        }
+        "busyhour_postgres_blocks_total" | "busyhour_mysql_pages_total" => {
             two(SubjectKind::Database, Q::Blocks, Q::BlocksInCache, is("source", "hit"))
         }
-        "busyhour_postgres_deadlocks_total" => database(Q::Deadlocks),
+        "busyhour_postgres_deadlocks_total" | "busyhour_mysql_deadlocks_total" => database(Q::Deadlocks),
         "busyhour_observe_cpu_seconds_total" | "busyhour_stall_cpu_seconds_total" => {
             observation(Q::ObservationCpu)
         }

@@ -109,6 +109,8 @@ pub(super) static SERVERS: &[PanelRule] = &[
         &[
             line("busyhour_postgres_sessions", "").by(&["state", "wait_event_type"]),
             line("busyhour_postgres_sessions_max", "limit").limit(),
+            line("busyhour_mysql_sessions", "").by(&["state", "wait_event_type"]),
+            line("busyhour_mysql_sessions_max", "limit").limit(),
         ],
     )
     .stacked(),
@@ -119,6 +121,8 @@ pub(super) static SERVERS: &[PanelRule] = &[
         &[
             line("busyhour_postgres_blocked_sessions", "blocked"),
             line("busyhour_postgres_blocking_sessions", "block others"),
+            line("busyhour_mysql_blocked_sessions", "blocked"),
+            line("busyhour_mysql_blocking_sessions", "block others"),
         ],
     )
     .not_zero(),
@@ -126,35 +130,65 @@ pub(super) static SERVERS: &[PanelRule] = &[
         (Database, Saturation),
         "Oldest transaction",
         Seconds,
-        &[line("busyhour_postgres_oldest_transaction_seconds", "age")],
+        &[
+            line("busyhour_postgres_oldest_transaction_seconds", "age"),
+            line("busyhour_mysql_oldest_transaction_seconds", "age"),
+        ],
     )
+    .not_zero(),
+    panel(
+        (Database, Saturation),
+        "Waiting for row locks",
+        Count,
+        &[line("busyhour_mysql_row_lock_wait_seconds_total", "sessions on average")],
+    )
+    .help("A wait counts in the second in which it ends.")
     .not_zero(),
     panel(
         (Database, Errors),
         "Deadlocks",
         PerSecond,
-        &[line("busyhour_postgres_deadlocks_total", "").by(&["database"])],
+        &[
+            line("busyhour_postgres_deadlocks_total", "").by(&["database"]),
+            line("busyhour_mysql_deadlocks_total", "deadlocks"),
+        ],
     )
     .not_zero(),
     panel(
         (Database, Traffic),
         "Transactions",
         PerSecond,
-        &[line("busyhour_postgres_transactions_total", "").by(&["database", "outcome"])],
+        &[
+            line("busyhour_postgres_transactions_total", "").by(&["database", "outcome"]),
+            line("busyhour_mysql_transactions_total", "").by(&["outcome"]),
+        ],
+    )
+    .not_zero(),
+    panel(
+        (Database, Traffic),
+        "Statements",
+        PerSecond,
+        &[line("busyhour_mysql_statements_total", "statements")],
     )
     .not_zero(),
     panel(
         (Database, Traffic),
         "Rows",
         PerSecond,
-        &[line("busyhour_postgres_rows_total", "").by(&["operation"])],
+        &[
+            line("busyhour_postgres_rows_total", "").by(&["operation"]),
+            line("busyhour_mysql_rows_total", "").by(&["operation"]),
+        ],
     )
     .not_zero(),
     panel(
         (Database, Traffic),
         "Blocks",
         PerSecond,
-        &[line("busyhour_postgres_blocks_total", "").by(&["source"])],
+        &[
+            line("busyhour_postgres_blocks_total", "").by(&["source"]),
+            line("busyhour_mysql_pages_total", "").by(&["source"]),
+        ],
     )
     .help("Found in the server's cache (hit) or read from the operating system.")
     .not_zero(),

@@ -1,6 +1,6 @@
 //! Result files in which generated parts are repeated. Shared by the ordinary tests and the fuzz target `parts`.
 
-use busyhour_limits::repeated::Generated;
+use busyhour_limits::repeated::GeneratedInput;
 
 #[path = "../results_soundness/mod.rs"]
 mod results_soundness;
@@ -29,6 +29,6 @@ pub fn check(bytes: &[u8], count_max: usize) {
         1 => ("", FRAGMENTS),
         _ => ("<?xml version=\"1.0\"?><testResults version=\"1.2\">", XML),
     };
-    let (input, _) = Generated::new(rest, fragments, count_max, BYTES_MAX);
+    let (input, _) = GeneratedInput::new(rest, fragments, count_max, BYTES_MAX);
     results_soundness::check(format!("{head}{}", input.text()).as_bytes());
 }

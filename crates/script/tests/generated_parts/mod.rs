@@ -1,6 +1,6 @@
 //! Scripts with repeated, generated parts. Shared by the ordinary tests and the fuzz target `parts`.
 
-use busyhour_limits::repeated::Generated;
+use busyhour_limits::repeated::GeneratedInput;
 use busyhour_script::{java_like, javascript, jexl};
 
 #[rustfmt::skip]
@@ -17,7 +17,7 @@ const BYTES_MAX: usize = 1 << 20;
 /// Compiles the script that the bytes select, with at most `count_max` parts, in the language that they select.
 pub fn check(bytes: &[u8], count_max: usize) {
     let (language, rest) = bytes.split_first().unwrap_or((&0, &[]));
-    let text = Generated::new(rest, FRAGMENTS, count_max, BYTES_MAX).0.text();
+    let text = GeneratedInput::new(rest, FRAGMENTS, count_max, BYTES_MAX).0.text();
     match language % 5 {
         0 => drop(java_like::compile(&text, java_like::JavaLike::Groovy)),
         1 => drop(java_like::compile(&text, java_like::JavaLike::BeanShell)),

@@ -1,8 +1,8 @@
 //! One search of each method in a simulated system.
 
 use busyhour_search::{
-    LargestLoad, LoadGuess, LoadKind, Search, SearchReport, SearchSettings, SearchStep, TrialLength,
-    TrialOutcome,
+    LargestLoad, LoadGuess, LoadKind, Search, SearchReport, SearchSettings, SearchStep, TestedQuantile,
+    TrialLength, TrialOutcome,
 };
 
 use crate::study::rivals::{Found, bisection, smooth_isotonic};
@@ -20,6 +20,11 @@ pub struct Result {
     pub half_pass: Option<f64>,
     /// The load that the method recommends.
     pub load: Option<f64>,
+    /// The load from which the method claims that trials fail at most in 5 %: the recommended one, or the lower end of the interval if
+    /// it is too wide.
+    pub stated: Option<f64>,
+    /// Whether the method states a load rather than an interval.
+    pub is_precise: bool,
     /// The interval of the load that passes in 95 % of the trials.
     pub interval: Option<(f64, f64)>,
     pub seconds: f64,
@@ -74,6 +79,15 @@ impl Case<'_> {
         }))
     }
 
+    /// The search with the options of the measurement in the documentation: trials of 2,000 requests or 5 s, and a small budget.
+    pub fn search_like_measured(&mut self, budget_seconds: f64) -> Result {
+        let tested = Some(TestedQuantile { quantile: 0.95, requests_per_second_per_load: 1.0 });
+        let length = TrialLength { full_seconds: 5.0, shortest_seconds: 2.5, tested };
+        let guess = self.guess.map(|load| LoadGuess { load, relative_error: GUESS_ERROR });
+        let settings = SearchSettings::new(LoadKind::Rate, 20.0, 800.0, length);
+        of_report(&self.run(SearchSettings { guess, budget_seconds, trials_from_above: 0, ..settings }))
+    }
+
     /// The search with a precision of 5 %, at most 40 times the full length, and confirmation runs.
     pub fn search_by_default(&mut self) -> (Result, SearchReport) {
         let settings = self.settings();
@@ -106,17 +120,33 @@ impl Case<'_> {
 
 fn of_rival(found: &Found, system: &System) -> Result {
     let seconds = f64::from(found.trials) * system.full_seconds;
-    Result { half_pass: found.load, load: found.load, interval: None, seconds, trials: found.trials }
+    Result {
+        half_pass: found.load,
+        load: found.load,
+        stated: found.load,
+        is_precise: true,
+        interval: None,
+        seconds,
+        trials: found.trials,
+    }
 }
 
 fn of_report(report: &SearchReport) -> Result {
     let load = match report.largest_load {
         LargestLoad::Found { load } | LargestLoad::AtLeast { load } => Some(load),
+        LargestLoad::Between { estimate, .. } => Some(estimate),
+        LargestLoad::Unavailable { .. } => None,
+    };
+    let stated = match report.largest_load {
+        LargestLoad::Found { load } | LargestLoad::AtLeast { load } => Some(load),
+        LargestLoad::Between { low, .. } => Some(low),
         LargestLoad::Unavailable { .. } => None,
     };
     Result {
         half_pass: report.half_pass.median,
         load,
+        stated,
+        is_precise: matches!(report.largest_load, LargestLoad::Found { .. }),
         interval: report.interval.low.zip(report.interval.high),
         seconds: report.load_seconds,
         trials: report.trials,

@@ -37,15 +37,21 @@ const ANSWER: f64 = 379.1;
 /// A load is too high if it exceeds that one by more than the precision.
 const TOLERATED: f64 = 1.05;
 
+/// The load, or the lower end of its interval if that is too wide.
 fn load_of(report: &SearchReport) -> Option<f64> {
     match report.largest_load {
         LargestLoad::Found { load } => Some(load),
+        LargestLoad::Between { low, .. } => Some(low),
         _ => None,
     }
 }
 
 fn is_near(report: &SearchReport) -> bool {
-    load_of(report).is_some_and(|load| load <= TOLERATED * ANSWER && load > 0.75 * ANSWER)
+    match report.largest_load {
+        LargestLoad::Found { load } => load <= TOLERATED * ANSWER && load > 0.75 * ANSWER,
+        LargestLoad::Between { low, high, .. } => low <= TOLERATED * ANSWER && high >= ANSWER,
+        _ => false,
+    }
 }
 
 fn hysteresis(report: &SearchReport, is_right: fn(f64, f64) -> bool) -> bool {

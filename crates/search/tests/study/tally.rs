@@ -16,6 +16,7 @@ pub struct Tally {
     half_pass_errors: Vec<f64>,
     load_errors: Vec<f64>,
     too_high: u32,
+    precise: u32,
     within: u32,
     without_load: u32,
     covered: u32,
@@ -34,10 +35,12 @@ impl Tally {
             Some(load) => {
                 self.load_errors.push(load / system.answer - 1.0);
                 self.within += u32::from(error(load, system.answer) <= PRECISION);
-                self.too_high += u32::from(load > system.answer * (1.0 + PRECISION));
             }
             None => self.without_load += 1,
         }
+        self.precise += u32::from(result.is_precise);
+        self.too_high +=
+            u32::from(result.stated.is_some_and(|load| load > system.answer * (1.0 + PRECISION)));
         let covers = |(low, high): (f64, f64)| low <= system.answer && system.answer <= high;
         self.covered += u32::from(result.interval.is_some_and(covers));
     }
@@ -68,7 +71,7 @@ impl Tally {
         };
         let covered = if has_interval { percent(self.share(self.covered)) } else { "–".to_owned() };
         format!(
-            "| {name} | {:.1} | {:.0} | {} | {} | {} | {} | {} | {covered} |",
+            "| {name} | {:.1} | {:.0} | {} | {} | {} | {} | {} | {} | {covered} |",
             self.seconds() / 60.0,
             f64::from(self.trials) / f64::from(self.searches),
             errors(&self.half_pass_errors),
@@ -80,6 +83,7 @@ impl Tally {
                 };
                 format!("{} ({} to {})", at(0.5), at(0.025), at(0.975))
             },
+            percent(self.share(self.precise)),
             percent(self.share(self.within)),
             percent(self.too_high()),
             percent(self.share(self.without_load)),

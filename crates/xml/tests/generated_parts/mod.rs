@@ -1,6 +1,6 @@
 //! Documents in which generated parts are repeated. Shared by the ordinary tests and the fuzz target `parts`.
 
-use busyhour_limits::repeated::Generated;
+use busyhour_limits::repeated::GeneratedInput;
 use busyhour_xml::{ReadOptions, evaluate, read};
 
 #[rustfmt::skip]
@@ -19,7 +19,7 @@ const BYTES_MAX: usize = 2 << 20;
 /// Builds a document of at most `count_max` parts selected by `bytes`, parses it, and evaluates an expression over it.
 pub fn check(bytes: &[u8], count_max: usize) {
     let (which, rest) = bytes.split_first().unwrap_or((&0, &[]));
-    let text = Generated::new(rest, FRAGMENTS, count_max, BYTES_MAX).0.text();
+    let text = GeneratedInput::new(rest, FRAGMENTS, count_max, BYTES_MAX).0.text();
     for text in [format!("<a>{text}</a>"), text] {
         let options = ReadOptions { namespaces: which % 2 == 0, no_doctype: false, sorted: true };
         match read(&text, options) {

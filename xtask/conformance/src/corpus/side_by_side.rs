@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use busyhour_standin::{
-    Case, CaseSettings, OrderRule, Recording, RemovedParts, StandIn, cases, differences, shape,
+    CaseSettings, ConformanceCase, OrderRule, Recording, RemovedParts, StandIn, cases, differences, shape,
 };
 use xtask_common::jmeter::JMeter;
 use xtask_common::project;
@@ -221,7 +221,7 @@ fn run(
         arguments: ["-H", "127.0.0.1", "-P", "{PORT}"].map(str::to_owned).to_vec(),
         ..CaseSettings::default()
     };
-    let case = Case { name: "plan".into(), dir: folder.path().to_owned(), settings };
+    let case = ConformanceCase { name: "plan".into(), dir: folder.path().to_owned(), settings };
     command.args(case.command_line(&server, out.path()));
     let status = match launch::run_to_end(command, time_max) {
         Ok(status) => status,

@@ -1,6 +1,6 @@
 //! Parses numbers with units.
 
-use super::super::criterion::{Limit, Meaning, MeasuredQuantity, Unit};
+use super::super::criterion::{CriterionLimit, Meaning, MeasuredQuantity, ValueUnit};
 use super::scanner::{ParseError, Reader};
 
 /// A number with its unit.
@@ -41,8 +41,8 @@ impl<'t> Reader<'t> {
         quantity: &Quantity<'_>,
         meaning: Meaning,
         like_k6: bool,
-    ) -> Result<Limit, ParseError> {
-        let limit = |value, unit| Ok(Limit { value, unit });
+    ) -> Result<CriterionLimit, ParseError> {
+        let limit = |value, unit| Ok(CriterionLimit { value, unit });
         let at = quantity.from;
         let number = |what: &str, hint: &str| {
             Err(self.wrong_from(at, format!("{subject} is {what}")).hint(hint.to_owned()))
@@ -58,7 +58,7 @@ impl<'t> Reader<'t> {
                 "" => quantity.value * 1e3,
                 _ => self.ms(quantity)?,
             };
-            return limit(value, Unit::Milliseconds);
+            return limit(value, ValueUnit::Milliseconds);
         }
         match subject {
             MeasuredQuantity::Rate => {
@@ -68,24 +68,24 @@ impl<'t> Reader<'t> {
                     "/h" => 3_600.0,
                     _ => return number("a number per second", "for example 200/s or 12000/min"),
                 };
-                limit(quantity.value / per_second, Unit::PerSecond)
+                limit(quantity.value / per_second, ValueUnit::PerSecond)
             }
-            MeasuredQuantity::Failed if like_k6 => limit(quantity.value * 100.0, Unit::Percent),
+            MeasuredQuantity::Failed if like_k6 => limit(quantity.value * 100.0, ValueUnit::Percent),
             _ if subject.is_count() => match quantity.unit {
-                "" => limit(quantity.value, Unit::Count),
+                "" => limit(quantity.value, ValueUnit::Count),
                 "%" if *subject == MeasuredQuantity::Hits => {
                     number("the number of all samples and cannot be a share", "for example hits > 1000")
                 }
                 "%" if quantity.value > 100.0 => Err(self.wrong_from(at, "a share is at most 100%")),
-                "%" => limit(quantity.value, Unit::Percent),
+                "%" => limit(quantity.value, ValueUnit::Percent),
                 _ => number("a number or a share", "for example 20 or 5%"),
             },
             _ if !quantity.unit.is_empty() => number("a number without a unit", "for example 0.9"),
-            MeasuredQuantity::Users => limit(quantity.value, Unit::Users),
+            MeasuredQuantity::Users => limit(quantity.value, ValueUnit::Users),
             MeasuredQuantity::Apdex { .. } if quantity.value > 1.0 => {
                 Err(self.wrong_from(at, "an APDEX must be between 0 and 1"))
             }
-            _ => limit(quantity.value, Unit::Ratio),
+            _ => limit(quantity.value, ValueUnit::Ratio),
         }
     }
 

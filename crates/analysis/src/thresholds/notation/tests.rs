@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::thresholds::{Limit, Unit};
+use crate::thresholds::{CriterionLimit, ValueUnit};
 
 fn plain(text: &str, meaning: Meaning) -> String {
     match Criterion::parse(text, meaning) {
@@ -191,22 +191,23 @@ fn scope() -> impl Strategy<Value = MeasuredSamples> {
     ]
 }
 
-fn subject() -> impl Strategy<Value = (MeasuredQuantity, Unit)> {
-    let percentile = (0.001..=100.0_f64).prop_map(|p| (MeasuredQuantity::Percentile(p), Unit::Milliseconds));
+fn subject() -> impl Strategy<Value = (MeasuredQuantity, ValueUnit)> {
+    let percentile =
+        (0.001..=100.0_f64).prop_map(|p| (MeasuredQuantity::Percentile(p), ValueUnit::Milliseconds));
     prop_oneof![
-        Just((MeasuredQuantity::Mean, Unit::Milliseconds)),
+        Just((MeasuredQuantity::Mean, ValueUnit::Milliseconds)),
         percentile,
-        Just((MeasuredQuantity::Deviation, Unit::Milliseconds)),
-        Just((MeasuredQuantity::Hits, Unit::Count)),
-        Just((MeasuredQuantity::Failed, Unit::Count)),
-        Just((MeasuredQuantity::Rate, Unit::PerSecond)),
-        Just((MeasuredQuantity::Codes("4?*".into()), Unit::Count)),
+        Just((MeasuredQuantity::Deviation, ValueUnit::Milliseconds)),
+        Just((MeasuredQuantity::Hits, ValueUnit::Count)),
+        Just((MeasuredQuantity::Failed, ValueUnit::Count)),
+        Just((MeasuredQuantity::Rate, ValueUnit::PerSecond)),
+        Just((MeasuredQuantity::Codes("4?*".into()), ValueUnit::Count)),
         (0.0..100.0_f64).prop_map(|ms| (
             MeasuredQuantity::Apdex { satisfied_ms: ms, tolerating_ms: ms + 1.0 },
-            Unit::Ratio
+            ValueUnit::Ratio
         )),
-        Just((MeasuredQuantity::DiscardedArrivals, Unit::Count)),
-        Just((MeasuredQuantity::ArrivalsCov, Unit::Ratio)),
+        Just((MeasuredQuantity::DiscardedArrivals, ValueUnit::Count)),
+        Just((MeasuredQuantity::ArrivalsCov, ValueUnit::Ratio)),
     ]
 }
 
@@ -234,7 +235,10 @@ fn criterion() -> impl Strategy<Value = Criterion> {
             clock,
             scope: if subject.is_of_run() { MeasuredSamples::Total } else { scope },
             comparison: all[comparison],
-            limit: Limit { value: if unit == Unit::Ratio { value.min(1.0) } else { value }, unit },
+            limit: CriterionLimit {
+                value: if unit == ValueUnit::Ratio { value.min(1.0) } else { value },
+                unit,
+            },
             subject,
             window,
             after_s,

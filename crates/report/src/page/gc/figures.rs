@@ -1,6 +1,6 @@
 //! Tables of figures, with their definitions.
 
-use busyhour_gclog::{BetterWhen, Change, FigureRow, GcComparison, GcSummary, KeyFigure};
+use busyhour_gclog::{BetterWhen, FigureChange, FigureRow, GcComparison, GcSummary, KeyFigure};
 use maud::{Markup, html};
 
 use super::super::markup::{Column, Sort, capital, head, mark, scrolling, wide_table};
@@ -128,11 +128,11 @@ pub(super) fn compared(before: &NamedGcLog, after: &NamedGcLog, comparison: &GcC
                 td { (figure.percent.map(|percent| format!("{percent:+.1} %")).unwrap_or_default()) }
                 td.verdict {
                     @match (figure.change, figure.better_when) {
-                        (Change::Better, _) => (mark("good", "better")),
-                        (Change::Worse, _) => (mark("bad", "worse")),
-                        (Change::Same, _) => "same",
-                        (Change::Different, BetterWhen::Lower | BetterWhen::Higher | BetterWhen::Neither) => "",
-                        (Change::Unknown, _) => "unavailable",
+                        (FigureChange::Better, _) => (mark("good", "better")),
+                        (FigureChange::Worse, _) => (mark("bad", "worse")),
+                        (FigureChange::Same, _) => "same",
+                        (FigureChange::Different, BetterWhen::Lower | BetterWhen::Higher | BetterWhen::Neither) => "",
+                        (FigureChange::Unknown, _) => "unavailable",
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! The first screen: the cost of the pauses, the verdict on live memory, and misleading figures.
 
-use busyhour_gclog::{Change, GcComparison, GcSummary, LeakVerdict};
+use busyhour_gclog::{FigureChange, GcComparison, GcSummary, LeakVerdict};
 use maud::{Markup, html};
 
 use super::super::markup::{capital, caveat_list, mark};
@@ -158,10 +158,11 @@ pub(super) fn comparison_opening(
 
 /// The number of figures that became better, and of those that became worse.
 fn comparison_headline(comparison: &GcComparison) -> String {
-    let count = |change: Change| comparison.figures.iter().filter(|figure| figure.change == change).count();
-    let (better, worse) = (count(Change::Better), count(Change::Worse));
+    let count =
+        |change: FigureChange| comparison.figures.iter().filter(|figure| figure.change == change).count();
+    let (better, worse) = (count(FigureChange::Better), count(FigureChange::Worse));
     format!(
         "Of {}, {better} are better and {worse} are worse.",
-        counted((better + worse + count(Change::Same)) as u64, "comparable figure")
+        counted((better + worse + count(FigureChange::Same)) as u64, "comparable figure")
     )
 }
