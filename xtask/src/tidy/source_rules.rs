@@ -80,6 +80,7 @@ const RULES: &[Rule] = &[
         why: "only the cli may read arguments and the environment; pass the value as a parameter",
         allowed: &[
             ("crates/cli/", "the only crate that reads them"),
+            ("crates/cluster/examples/", "a separate program"),
             ("crates/demo/examples/", "a separate program"),
             ("crates/observation/examples/", "a separate program"),
             ("crates/observe/examples/", "a separate program"),
