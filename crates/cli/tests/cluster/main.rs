@@ -7,3 +7,4 @@ mod faults;
 mod processes;
 mod runs;
 mod security;
+mod simulated;

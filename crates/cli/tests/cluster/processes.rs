@@ -29,9 +29,15 @@ impl Drop for Process {
 impl Process {
     /// Starts `busyhour` with arguments in a directory. `name` is the name of its output files.
     fn start(dir: &Path, name: &str, arguments: &[&str]) -> Process {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_busyhour"));
+        command.args(arguments);
+        Process::spawn(dir, name, &mut command)
+    }
+
+    /// Starts a command in a directory. `name` is the name of its output files.
+    pub(crate) fn spawn(dir: &Path, name: &str, command: &mut Command) -> Process {
         let (out, err) = (dir.join(format!("{name}.out")), dir.join(format!("{name}.err")));
-        let child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
-            .args(arguments)
+        let child = command
             .current_dir(dir)
             .stdin(Stdio::null())
             .stdout(std::fs::File::create(&out).unwrap())
@@ -86,6 +92,18 @@ pub(crate) fn wait_for<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> T
     }
 }
 
+/// Whether there is a NATS server on this machine; if not, prints a message.
+pub(crate) fn has_nats_server() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let more = std::ffi::OsString::from("/usr/sbin:/usr/local/sbin");
+    let dirs = std::env::split_paths(&path).chain(std::env::split_paths(&more));
+    let has_server = dirs.into_iter().any(|dir| dir.join("nats-server").is_file());
+    if !has_server {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: nats-server is not installed");
+    }
+    has_server
+}
+
 /// A hub, its agents, and a server under test.
 pub(crate) struct Site {
     pub(crate) room: TempDir,
@@ -97,11 +115,7 @@ pub(crate) struct Site {
 impl Site {
     /// Starts a hub with this number of agents. `None`, with a message, if there is no NATS server on this machine.
     pub(crate) fn start(agents: usize) -> Option<Site> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let more = std::ffi::OsString::from("/usr/sbin:/usr/local/sbin");
-        let dirs = std::env::split_paths(&path).chain(std::env::split_paths(&more));
-        if !dirs.into_iter().any(|dir| dir.join("nats-server").is_file()) {
-            let _ = writeln!(std::io::stderr(), "SKIPPED: nats-server is not installed");
+        if !has_nats_server() {
             return None;
         }
         let room = tempfile::tempdir().unwrap();
