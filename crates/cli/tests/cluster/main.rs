@@ -3,6 +3,8 @@
 #![cfg(target_os = "linux")]
 #![cfg(feature = "cluster")]
 
+mod control_plane;
+mod cost;
 mod faults;
 mod processes;
 mod runs;
