@@ -6,7 +6,10 @@
 mod control_plane;
 mod cost;
 mod faults;
+mod namespaces;
+mod network;
 mod processes;
+mod relay;
 mod runs;
 mod security;
 mod simulated;
