@@ -13,3 +13,5 @@ mod relay;
 mod runs;
 mod security;
 mod simulated;
+mod soak;
+mod twenty_agents;
