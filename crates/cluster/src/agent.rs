@@ -3,7 +3,7 @@
 mod gate;
 mod idle;
 mod plan_files;
-mod reports;
+pub(crate) mod reports;
 mod run;
 mod run_thread;
 mod settings;

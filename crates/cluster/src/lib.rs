@@ -29,6 +29,7 @@ mod messages;
 mod orders;
 mod parts;
 mod seal;
+pub mod simulated;
 mod subjects;
 mod wire;
 

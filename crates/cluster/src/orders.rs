@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_nats::{Client, Request};
 use busyhour_program::clock::{Clock, monotonic_ns};
 use nkeys::KeyPair;
+use tokio::sync::Semaphore;
 
 use crate::clock_table::{ClockOffset, Exchange, best_offset};
 use crate::error::ClusterError;
@@ -23,6 +24,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Number of exchanges for one estimate of an offset.
 const EXCHANGES: usize = 16;
+
+/// The clocks that are read at the same time. With more, messages wait for one another, and the bounds of the offsets grow.
+static READINGS: Semaphore = Semaphore::const_new(16);
 
 /// The key that signs orders: that of the invitation, or a new one without authentication.
 ///
@@ -107,6 +111,8 @@ impl Orders {
         agent: &str,
         clock: &Clock,
     ) -> Result<(ClockOffset, u64), ClusterError> {
+        // The semaphore is never closed.
+        let _reading = READINGS.acquire().await;
         let now = || i64::try_from(clock.now().0).unwrap_or(i64::MAX);
         let there = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
         let mut exchanges = Vec::with_capacity(EXCHANGES);

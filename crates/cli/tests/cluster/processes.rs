@@ -34,9 +34,13 @@ impl Process {
 
     /// Starts a program.
     pub(crate) fn of(program: &Path, dir: &Path, name: &str, arguments: &[&str]) -> Process {
+        Process::spawn(dir, name, Command::new(program).args(arguments))
+    }
+
+    /// Starts a command in a directory. `name` is the name of its output files.
+    pub(crate) fn spawn(dir: &Path, name: &str, command: &mut Command) -> Process {
         let (out, err) = (dir.join(format!("{name}.out")), dir.join(format!("{name}.err")));
-        let child = Command::new(program)
-            .args(arguments)
+        let child = command
             .current_dir(dir)
             .stdin(Stdio::null())
             .stdout(std::fs::File::create(&out).unwrap())

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// The reports that wait to be sent; clones refer to the same queue.
 #[derive(Clone)]
-pub(super) struct ReportQueue {
+pub(crate) struct ReportQueue {
     queue: UnboundedSender<(Report, Option<u64>)>,
     seconds: Arc<AtomicUsize>,
     /// The reports that another controller needs.
@@ -32,7 +32,7 @@ pub(super) struct ReportQueue {
 impl ReportQueue {
     /// Starts the task that sends reports. It ends when all clones of the queue are dropped and everything is acknowledged, or
     /// when the task is aborted.
-    pub(super) fn start(client: Client, subject: String) -> (ReportQueue, tokio::task::JoinHandle<()>) {
+    pub(crate) fn start(client: Client, subject: String) -> (ReportQueue, tokio::task::JoinHandle<()>) {
         let (queue, waiting) = unbounded_channel();
         let seconds = Arc::<AtomicUsize>::default();
         let task = tokio::spawn(send_all(client, subject, waiting, Arc::clone(&seconds)));
@@ -40,7 +40,7 @@ impl ReportQueue {
     }
 
     /// Queues a report.
-    pub(super) fn send(&self, report: Report) {
+    pub(crate) fn send(&self, report: Report) {
         if !matches!(report, Report::Said { .. }) {
             self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(report.clone());
         }
@@ -48,14 +48,14 @@ impl ReportQueue {
     }
 
     /// Queues all reports again, apart from seconds and messages.
-    pub(super) fn repeat(&self) {
+    pub(crate) fn repeat(&self) {
         for report in self.stages.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             let _ = self.queue.send((report.clone(), None));
         }
     }
 
     /// Queues a second, to be sent after a delay. Returns whether there was room.
-    pub(super) fn send_second(&self, report: Report, delay: Duration) -> bool {
+    pub(crate) fn send_second(&self, report: Report, delay: Duration) -> bool {
         if self.seconds.load(Ordering::Relaxed) >= SECONDS_WAITING_MAX {
             return false;
         }

@@ -235,9 +235,8 @@ impl Follow<'_> {
 
     /// Orders the common start of the main groups.
     async fn start(&self, course: &mut Course<'_>) {
-        for member in course.members.iter_mut().filter(|member| !member.is_over() && !member.is_lost()) {
-            let _ = member.update_clock(self.orders, &self.clock).await;
-        }
+        let expected = course.members.iter_mut().filter(|member| !member.is_over() && !member.is_lost());
+        join_all(expected.map(|member| member.update_clock(self.orders, &self.clock))).await;
         let worst = course.members.iter().map(|member| member.round_trip_ns).max().unwrap_or(0);
         let at = self.now() + START_NS.max(10 * worst);
         course.started_ns = at;
@@ -254,6 +253,10 @@ impl Follow<'_> {
         for (member, cause) in self.give_all(&course.members, order).await {
             self.fail(course, member, &format!("it did not receive the start in time: {cause}"));
         }
+        // Reports that arrived meanwhile have not been taken yet.
+        let now = self.now();
+        let expected = course.members.iter_mut().filter(|member| !member.is_lost());
+        expected.for_each(|member| member.last_message_ns = now);
         let bound = course.members.iter().filter_map(|member| member.clock.bound_ns()).max();
         let bound = bound.map_or("unknown".to_owned(), |ns| format!("{:.2} ms", ns as f64 / 1e6));
         let agents = course.members.iter().filter(|member| !member.is_over()).count();
