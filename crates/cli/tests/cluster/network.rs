@@ -111,9 +111,7 @@ impl Drop for Network {
 impl Network {
     /// Starts a hub and agents. `None`, with a message, if this machine cannot do it.
     pub(crate) fn start(agents: usize) -> Option<Network> {
-        if nats_server().is_none() {
-            return None;
-        }
+        nats_server()?;
         let prefix = format!("bh{}n{}", std::process::id(), NETWORKS.fetch_add(1, Ordering::Relaxed));
         let center = match Network::center(&prefix) {
             Ok(center) => center,
