@@ -168,7 +168,7 @@ fn read_until(store: &SeriesStore, runner: &mut ProbeRunner, what: &str, mut hol
         if holds() {
             return;
         }
-        std::thread::sleep(READING_INTERVAL);
+        std::thread::park_timeout(READING_INTERVAL);
     }
     panic!("{what} was not seen: {:?}", store.latest());
 }

@@ -61,6 +61,7 @@ const RULES: &[Rule] = &[
             ("crates/cli/", "the crate that prints"),
             ("crates/demo/examples/", "a separate program"),
             ("crates/simulation/examples/", "a separate program"),
+            ("crates/cluster/examples/", "a separate program"),
             ("crates/launch/examples/", "a separate program"),
             ("crates/logs/examples/", "a separate program"),
             ("crates/http/tests/exchanges/local_ports.rs", "a test that is skipped prints why"),
