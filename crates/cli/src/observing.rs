@@ -131,6 +131,7 @@ impl RunObservation {
     }
 
     /// Leaves out a server that this process is connected to, but which is not under test.
+    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only runs on agents have a hub"))]
     pub(crate) fn leave_out(&mut self, host: String, port: u16) {
         self.request.own_servers.push((host, port));
     }

@@ -52,6 +52,7 @@ impl RunObservation {
     pub(crate) fn without_load(&mut self) {}
 
     /// Does nothing.
+    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only runs on agents have a hub"))]
     pub(crate) fn leave_out(&mut self, _host: String, _port: u16) {}
 
     /// Whether anything is observed.

@@ -81,6 +81,8 @@ pub(crate) struct RecordedRun<'r> {
     /// Whether the share of the load has no users and no arrivals.
     pub(crate) is_empty_share: bool,
     pub(crate) lost_load: Option<String>,
+    /// Whether results of generators on other machines are lost.
+    pub(crate) lacks_results: bool,
     pub(crate) last_interval: IntervalCounts,
     pub(crate) all_intervals: IntervalCounts,
     pub(crate) users: RunUserCounts,
@@ -100,7 +102,7 @@ impl RecordedRun<'_> {
         let mut summary = Summary::new(RunFacts::from_manifest(&self.manifest), self.totals);
         let mut finished = Files {
             written: self.result_files(),
-            is_incomplete: !self.totals.events.is_empty(),
+            is_incomplete: self.lacks_results || !self.totals.events.is_empty(),
             warnings: self.warnings,
         };
         if let Err(error) = self.dir.write_manifest(&self.manifest) {

@@ -77,6 +77,8 @@ pub struct RemoteFacts {
     pub notes: Vec<PlanNote>,
     /// The part of the load that is missing, if a generator was lost.
     pub lost_load: Option<String>,
+    /// Whether some results of a generator are lost, although it generated its load.
+    pub is_incomplete: bool,
 }
 
 impl Generated {

@@ -333,6 +333,7 @@ impl RunHandle {
         let ending = Ending { requested, by_threshold: stopped_by.is_some(), has_failed: failure.is_some() };
         let mut outcome = outcome(&report, started, &ending, &totals);
         outcome.generator.cpu_stolen = cpu_stolen;
+        let lacks_results = remote.as_ref().is_some_and(|facts| facts.is_incomplete);
         let (remote_notes, lost_load) =
             remote.map(|facts| use_remote_facts(&mut outcome, facts)).unwrap_or_default();
         let end = outcome.end;
@@ -380,6 +381,7 @@ impl RunHandle {
             warnings,
             is_empty_share,
             lost_load,
+            lacks_results,
             last_interval,
             all_intervals,
             users: RunUserCounts::of(&started.shared),

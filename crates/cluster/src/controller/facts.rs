@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use busyhour_engine::runner::RunReport;
 use busyhour_launch::{Generated, RemoteFacts, RemoteRun};
 use busyhour_program::run::Stop;
-use busyhour_record::{PlanNote, RunDir};
+use busyhour_record::{PlanNote, RunDir, SamplesReader};
 use busyhour_sample::{AbandonedCore, BatchWriter, CoreFacts, GeneratorFacts, Nanos, Stall};
 use serde::Serialize;
 
@@ -71,24 +71,8 @@ fn replay_records(
         let outcome = &mut outcomes[at];
         outcome.problem = problems[at].clone().unwrap_or_default();
         outcome.replaces = member.replaces.map(|lost| followed.members[lost].info.name.clone());
-        let record = record_dir(dir, member);
         outcome.left_at = member.end.as_ref().filter(|_| leaves_records).map(|end| end.dir.clone());
-        let source = match Source::record(&record.samples_path()) {
-            Ok(source) => {
-                outcome.record = Some(format!("{AGENTS_DIR}/{}", member.directory()));
-                source
-            }
-            Err(error) => {
-                if outcome.problem.is_empty() && outcome.left_at.is_none() {
-                    outcome.problem = format!("its record cannot be read: {error}");
-                }
-                let mut seconds = VecDeque::new();
-                if let Err(error) = followed.seconds.read(at, |snapshot| seconds.push_back(snapshot)) {
-                    outcome.problem += &format!("; its seconds cannot be read: {error}");
-                }
-                Source::Seconds(seconds)
-            }
-        };
+        let source = source_of(followed, at, dir, outcome);
         replays.push(Replay::new(
             source,
             member.clock.clone(),
@@ -111,6 +95,48 @@ fn replay_records(
         }
     }
     outcomes
+}
+
+/// The samples of an agent: its record, or the seconds that it sent, if its record is missing or has fewer samples.
+fn source_of(followed: &Followed, at: usize, dir: &Path, outcome: &mut AgentOutcome) -> Source {
+    let member = &followed.members[at];
+    let path = record_dir(dir, member).samples_path();
+    let read = |outcome: &mut AgentOutcome| {
+        let mut seconds = VecDeque::new();
+        if let Err(error) = followed.seconds.read(at, |snapshot| seconds.push_back(snapshot)) {
+            outcome.problem += &format!("; its seconds cannot be read: {error}");
+        }
+        seconds
+    };
+    let is_damaged = member.end.as_ref().is_some_and(|end| end.is_incomplete);
+    match Source::record(&path) {
+        Ok(record) => {
+            if is_damaged {
+                let seconds = read(outcome);
+                let sent: u64 =
+                    seconds.iter().flat_map(|snapshot| &snapshot.rows).map(|row| row.samples).sum();
+                if sent > count_samples(&path) {
+                    return Source::Seconds(seconds);
+                }
+            }
+            outcome.record = Some(format!("{AGENTS_DIR}/{}", member.directory()));
+            record
+        }
+        Err(error) => {
+            if outcome.problem.is_empty() && outcome.left_at.is_none() {
+                outcome.problem = format!("its record cannot be read: {error}");
+            }
+            Source::Seconds(read(outcome))
+        }
+    }
+}
+
+/// Number of samples in a record, up to its damaged end.
+fn count_samples(path: &Path) -> u64 {
+    let mut count = 0;
+    let Ok(mut reader) = SamplesReader::open(path) else { return 0 };
+    while let Ok(true) = reader.next_segment(&mut |_, _| count += 1, &mut |_, _| {}) {}
+    count
 }
 
 /// The outcome of the load.
@@ -156,7 +182,11 @@ fn generated(followed: &Followed, outcomes: &[AgentOutcome], run: &RemoteRun) ->
         generator: generator_facts(members),
         arrivals,
         users_without_load: sum(|outcome| outcome.users_without_load),
-        notes: notes(members, &lost, followed),
+        notes: notes(members, outcomes, &lost, followed),
+        is_incomplete: members
+            .iter()
+            .zip(outcomes)
+            .any(|(member, outcome)| member.end.is_some() && !outcome.problem.is_empty()),
         lost_load: lost.into_iter().flatten().reduce(|all, one| format!("{all}; {one}")),
     };
     let failures =
@@ -239,11 +269,20 @@ fn generator_facts(members: &[Member]) -> GeneratorFacts {
 }
 
 /// Notes for the manifest: losses, clocks, and the notes of the agents.
-fn notes(members: &[Member], lost: &[Option<String>], followed: &Followed) -> Vec<PlanNote> {
+fn notes(
+    members: &[Member],
+    outcomes: &[AgentOutcome],
+    lost: &[Option<String>],
+    followed: &Followed,
+) -> Vec<PlanNote> {
     let mut notes = Vec::new();
-    for (member, lost) in members.iter().zip(lost) {
+    for ((member, outcome), lost) in members.iter().zip(outcomes).zip(lost) {
         if let Some(lost) = lost.clone() {
             notes.push(PlanNote { code: "agent-lost".into(), message: lost, hint: None });
+        } else if !outcome.problem.is_empty() {
+            let message =
+                format!("the record of the agent {} is incomplete: {}", member.info.name, outcome.problem);
+            notes.push(PlanNote { code: "agent-record".into(), message, hint: None });
         }
         for loss in &member.losses {
             let Some(to_ns) = loss.to_ns else { continue };
