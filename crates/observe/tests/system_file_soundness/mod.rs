@@ -110,7 +110,7 @@ pub fn check(root: &Path, replaced: &[(&str, &[u8])]) {
     }
     let found = discover(&tree, &[("127.0.0.1", 8080)]);
     assert!(found.len() <= 64 && found.iter().all(|found| !found.origins.is_empty()));
-    assert_eq!(capabilities(&tree).len(), 10);
+    assert_eq!(capabilities(&tree).len(), 11);
     for (file, _) in replaced {
         std::fs::write(root.join(file), usual_content(file)).expect("the tree can be written");
     }
