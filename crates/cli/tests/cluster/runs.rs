@@ -234,13 +234,17 @@ fn rows_of_a_file_are_dealt() {
 #[test]
 fn the_hub_is_no_part_of_the_observed_system() {
     let Some(site) = Site::start(1) else { return };
-    let url = site.url();
+    // The server is a process of its own: all others of this test are connected to the hub.
+    let mut server = site.process("server", &["lab", "server", "probe", "--port", "0"]);
+    server.says("listening on http://");
+    let said = server.out() + &server.err();
+    let url = said.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
     // The search for further processes is repeated after 2 s.
-    let load = ["--arrivals", "constant(20/s) for 4s", "--on", "hub/controller.json", "--dir", "run", "-v"];
+    let load = ["--arrivals", "even(20/s) for 4s", "--on", "hub/controller.json", "--dir", "run", "-v"];
     let mut run = Process::start(site.dir(), "run", &[&["run", url.as_str()], &load[..]].concat());
     assert_eq!(code(&mut run), 0, "{}", run.err());
     let sources = site.json("run/sources.json").to_string();
-    assert!(sources.contains(&format!("process:{}", std::process::id())), "{sources}");
+    assert!(sources.contains(&format!("process:{}", server.child.id())), "{sources}");
     assert!(!sources.contains("nats-server"), "{sources}");
     assert!(!run.err().contains("nats-server"), "{}", run.err());
     for agent in site.json("run/cluster.json")["agents"].as_array().unwrap() {
