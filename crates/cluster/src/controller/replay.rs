@@ -139,11 +139,10 @@ impl Replay {
 /// Replays all records. The record that is furthest behind is read next.
 pub(super) fn replay_all(replays: &mut [Replay], labels: &Labels) {
     loop {
-        let going = replays.iter().enumerate().filter(|(_, replay)| !replay.is_over());
-        let mut times: Vec<(Nanos, usize)> = going.map(|(at, replay)| (replay.reached, at)).collect();
-        times.sort_unstable();
-        let Some((_, at)) = times.first().copied() else { return };
-        let until = times.get(1).map_or(Nanos::MAX, |(next, _)| *next + AHEAD_NS);
+        let going = || replays.iter().enumerate().filter(|(_, replay)| !replay.is_over());
+        let Some((at, _)) = going().min_by_key(|(_, replay)| replay.reached) else { return };
+        let next = going().filter(|(other, _)| *other != at).map(|(_, replay)| replay.reached).min();
+        let until = next.map_or(Nanos::MAX, |next| next + AHEAD_NS);
         let replay = &mut replays[at];
         while !replay.is_over() && replay.reached <= until {
             replay.step(labels);
