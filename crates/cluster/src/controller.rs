@@ -73,7 +73,8 @@ impl Controller {
         let runtime = runtime()?;
         let say: Say = Arc::new(say);
         let assembled = runtime.block_on(assembly::assemble(prepared, &settings, &say))?;
-        let stored = StoredRun::create(prepared, &settings, &assembled.orders.run, &assembled.members)?;
+        let stored = StoredRun::create(prepared, &settings, &assembled.orders.run, &assembled.members)
+            .inspect_err(|_| runtime.block_on(assembly::release(&assembled.orders, &assembled.members)))?;
         Ok(Controller::new(runtime, assembled, prepared, settings, stored, say))
     }
 

@@ -153,7 +153,7 @@ fn run_name(prepared: &Prepared) -> String {
 }
 
 /// Releases all agents of a run that does not start.
-async fn release(orders: &Orders, members: &[Member]) {
+pub(super) async fn release(orders: &Orders, members: &[Member]) {
     let order = Order::Release { is_complete: true };
     let releases = members.iter().map(|member| orders.give(&member.info.id, &order, Duration::from_secs(1)));
     join_all(releases).await;
