@@ -39,17 +39,19 @@ fn a_verdict_that_is_finer_than_the_clocks_is_refused() {
 
 #[test]
 fn a_verdict_that_is_coarser_than_the_clocks_is_given() {
-    for seed in 0..20 {
-        let stamps = with_clock_errors(&poisson(300.0, 30_000, seed), 5, 500_000, seed);
-        let found = judged(&stamps, 500_000, RequestedProcess::Poisson);
-        assert_eq!(found.decision, Decision::Inside, "{seed}: {}", found.line);
-    }
+    let is_inside = |bound_ns: u64, seed: u64| {
+        let stamps = with_clock_errors(&poisson(300.0, 30_000, seed), 5, bound_ns, seed);
+        judged(&stamps, bound_ns, RequestedProcess::Poisson).decision == Decision::Inside
+    };
+    let count = |bound_ns: u64| (0..200).filter(|seed| is_inside(bound_ns, *seed)).count();
+    let (exact, with_errors) = (count(0), count(500_000));
+    assert!(exact >= 190 && with_errors >= 190, "{exact} and {with_errors} of 200");
 }
 
 /// Even arrivals look uneven because of the clocks: that must not be called a fault of the generators.
 #[test]
 fn errors_of_clocks_are_not_attributed_to_the_generators() {
-    for seed in 0..20 {
+    for seed in 0..200 {
         let even: Vec<u64> = (0..60_000_u64).map(|n| n * 250_000).collect();
         let stamps = with_clock_errors(&even, 5, 500_000, seed);
         let exact = judged(&stamps, 0, RequestedProcess::Even);
