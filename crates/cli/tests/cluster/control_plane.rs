@@ -1,4 +1,4 @@
-//! Measures the cost of the control plane with many simulated agents. Not a test: it prints a table.
+//! Measures the cost of the control plane with many simulated agents. It checks nothing and prints a table.
 //!
 //! ```text
 //! SIMULATED_AGENTS=10,100,300,1000 cargo test --release -p busyhour-cli --test cluster -- --nocapture control_plane
@@ -23,7 +23,7 @@ fn child(pid: u32) -> u32 {
     children.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// What was measured with a number of agents.
+/// The measured cost for a number of agents.
 struct Measured {
     controller: Phases,
     server: Phases,

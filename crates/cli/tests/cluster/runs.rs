@@ -234,7 +234,7 @@ fn rows_of_a_file_are_dealt() {
 #[test]
 fn the_hub_is_no_part_of_the_observed_system() {
     let Some(site) = Site::start(1) else { return };
-    // The server is a process of its own: all others of this test are connected to the hub.
+    // The server runs in a separate process, because all other processes of this test are connected to the hub.
     let mut server = site.process("server", &["lab", "server", "probe", "--port", "0"]);
     server.says("listening on http://");
     let said = server.out() + &server.err();

@@ -1,4 +1,4 @@
-//! Runs with random faults, one after the other, for a long time. Not a test: it prints a table.
+//! Runs with random faults, one after the other, for a long time. It prints a table.
 //!
 //! ```text
 //! SOAK_SECONDS=1800 cargo test -p busyhour-cli --test cluster -- --nocapture soak

@@ -1,4 +1,4 @@
-//! Measures a run on 20 agents, each in a network namespace of its own, against a local run. Not a test: it prints a table.
+//! Measures a run on 20 agents, each in a network namespace of its own, against a local run. It prints a table.
 //!
 //! ```text
 //! TWENTY_AGENTS=1 cargo test -p busyhour-cli --test cluster -- --nocapture twenty_agents

@@ -26,7 +26,7 @@ pub(super) const AFTER_LEASE_NS: u64 = 2_000_000_000;
 /// Time in ns between the order to a joining agent and its first request.
 pub(super) const JOIN_NS: u64 = 1_500_000_000;
 
-/// What is needed to prepare further agents during a run.
+/// The data for preparing further agents during a run.
 #[derive(Clone)]
 pub(super) struct Recruiting {
     pub(super) preparation: Preparation,

@@ -46,7 +46,7 @@ impl<const N: usize> SessionCounts<N> {
 pub(super) struct Blocker {
     /// The server's number of the session; `0` for a prepared transaction, which has no session.
     pub(super) id: String,
-    /// What is known about the session, such as its application or its user.
+    /// Further facts about the session, such as its application or its user.
     pub(super) who: String,
     pub(super) state: String,
     /// Sessions that wait for it.
