@@ -7,6 +7,7 @@ mod states;
 
 use std::time::Duration;
 
+use crate::budget::Budget;
 use crate::probe::{Probe, ProbeError};
 use crate::proc_root::ProcRoot;
 use crate::reading::Reading;
@@ -24,6 +25,8 @@ pub(crate) struct NetworkReader {
     counters: CounterReader,
     listeners: ListenerReader,
     states: StateReader,
+    /// Interfaces and counters are read at each time, unless they would take more than 1/2,000 of a core.
+    counter_budget: Budget,
     /// Reads sockets with netlink; otherwise the reason why that is not possible.
     diag: Result<DiagSocket, String>,
 }
@@ -45,13 +48,16 @@ impl NetworkReader {
             counters: CounterReader::new(root, directory),
             listeners: ListenerReader::new(root, directory),
             states: StateReader::default(),
+            counter_budget: Budget::new(0, 2_000),
             diag,
         }
     }
 
     pub(crate) fn read(&mut self, reading: &mut Reading<'_>) {
-        self.interfaces.read(reading);
-        self.counters.read(reading);
+        self.counter_budget.run(reading.time(), || {
+            self.interfaces.read(reading);
+            self.counters.read(reading);
+        });
         self.listeners.read(reading, self.diag.as_mut());
         self.states.read(reading, self.diag.as_mut());
     }

@@ -10,6 +10,7 @@ mod pressure;
 
 use std::time::Duration;
 
+use crate::budget::Budget;
 use crate::network::NetworkReader;
 use crate::probe::{Probe, ProbeError};
 use crate::proc_root::ProcRoot;
@@ -28,7 +29,13 @@ pub struct OsProbe {
     disks: DiskReader,
     pressure: PressureReader,
     network: NetworkReader,
+    memory_budget: Budget,
+    disk_budget: Budget,
 }
+
+/// Memory and disks are read at each time, unless each of them would take more than 1/2,000 of a core: the kernel sums counters of
+/// all CPUs for them.
+const SLOW_PART: Budget = Budget::new(0, 2_000);
 
 impl OsProbe {
     /// A probe of the system under this root. Network figures are those of Busyhour's own network namespace.
@@ -40,6 +47,8 @@ impl OsProbe {
             disks: DiskReader::new(root),
             pressure: PressureReader::new(root),
             network: NetworkReader::of_own_namespace(root),
+            memory_budget: SLOW_PART,
+            disk_budget: SLOW_PART,
         }
     }
 }
@@ -54,8 +63,9 @@ impl Probe for OsProbe {
     }
 
     fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
-        self.memory.read(reading);
-        self.disks.read(reading);
+        let now = reading.time();
+        self.memory_budget.run(now, || self.memory.read(reading));
+        self.disk_budget.run(now, || self.disks.read(reading));
         self.pressure.read(reading);
         self.network.read(reading);
         self.cpu.read(reading)

@@ -49,7 +49,7 @@ pub(super) struct OutgoingReader {
 }
 
 impl Default for OutgoingReader {
-    /// Uses at most a thousandth of a core, because the kernel visits all its sockets.
+    /// Uses at most 1/2,000 of a core, because the kernel visits all its sockets.
     fn default() -> OutgoingReader {
         OutgoingReader {
             diag: None,
@@ -57,7 +57,7 @@ impl Default for OutgoingReader {
             peers: BTreeMap::new(),
             own: FxHashSet::default(),
             others: FxHashSet::default(),
-            budget: Budget::new(0, 1_000),
+            budget: Budget::new(0, 2_000),
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct ThreadPass {
 impl Default for ThreadPass {
     fn default() -> ThreadPass {
         ThreadPass {
-            times_budget: Budget::new(0, 1_000),
+            times_budget: Budget::new(0, 2_000),
             times: IncreaseSum::default(),
             run_queue: DeclaredSeries::new(&RUN_QUEUE),
             switches_budget: Budget::new(2_000_000_000, 2_000),
