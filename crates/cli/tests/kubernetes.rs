@@ -152,7 +152,7 @@ fn the_shipped_examples_are_the_current_output() {
 fn objects_comply_with_the_schemas() {
     let Some(validator) = validator() else { return };
     let room = room();
-    let variants: [&[&str]; 3] = [
+    let variants: [&[&str]; 4] = [
         &[],
         &[
             "--namespace",
@@ -164,6 +164,18 @@ fn objects_comply_with_the_schemas() {
             "one-per-node",
         ],
         &["--egress", "10.0.0.0/8", "--priority-class", "low", "--label", "team=web", "--spread", "off"],
+        &[
+            "--image-pull-secret",
+            "registry",
+            "--node-label",
+            "pool=load",
+            "--toleration",
+            "load=yes:NoSchedule",
+            "--toleration",
+            "spot",
+            "--disk",
+            "50Gi",
+        ],
     ];
     for more in variants {
         let printed = succeed(&mut manifests(room.path(), "My Shop.jmx", more));

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use crate::hub;
 use crate::object::KubeObject;
 use crate::pod::{
-    INVITATION_DIR, metadata, pod_field, pod_metadata, pod_spec, resources, secret_volume, security,
-    selector, wait_for_hub,
+    INVITATION_DIR, metadata, pod_field, pod_metadata, pod_spec, resources_with_disk, secret_volume,
+    security, selector, temporary_volume, wait_for_hub,
 };
-use crate::settings::{RunSettings, Spread};
+use crate::settings::{RunSettings, Spread, Toleration};
 use crate::values::Values;
 
 /// The role of the pods.
@@ -62,17 +62,24 @@ fn spec(settings: &RunSettings, values: &Values) -> Value {
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": TERMINATION_S,
         "initContainers": [wait_for_hub(settings, values)],
-        "containers": [container(values)],
+        "containers": [container(settings, values)],
         "volumes": [
             secret_volume("invitation", &settings.object(hub::ROLE), vec![invitation]),
-            { "name": "records", "emptyDir": {} },
-            { "name": "tmp", "emptyDir": {} },
+            temporary_volume("records", &settings.disk),
+            temporary_volume("tmp", &settings.disk),
         ],
     });
     let mut spec = pod_spec(settings, own);
     // Closed connections keep their ports for a minute; the usual range has 28,000.
     spec["securityContext"]["sysctls"] =
         json!([{ "name": "net.ipv4.ip_local_port_range", "value": "1024 65535" }]);
+    if !settings.node_labels.is_empty() {
+        let labels = settings.node_labels.iter().map(|(name, value)| (name.clone(), json!(value)));
+        spec["nodeSelector"] = Value::Object(labels.collect());
+    }
+    if !settings.tolerations.is_empty() {
+        spec["tolerations"] = settings.tolerations.iter().map(toleration).collect();
+    }
     let pods = json!({ "matchLabels": selector(settings, ROLE) });
     match settings.spread {
         Spread::Preferred => {
@@ -90,7 +97,18 @@ fn spec(settings: &RunSettings, values: &Values) -> Value {
     spec
 }
 
-fn container(values: &Values) -> Value {
+fn toleration(toleration: &Toleration) -> Value {
+    let mut object = match &toleration.value {
+        Some(value) => json!({ "key": toleration.key, "operator": "Equal", "value": value }),
+        None => json!({ "key": toleration.key, "operator": "Exists" }),
+    };
+    if let Some(effect) = &toleration.effect {
+        object["effect"] = json!(effect);
+    }
+    object
+}
+
+fn container(settings: &RunSettings, values: &Values) -> Value {
     json!({
         "name": "agent",
         "image": values.image,
@@ -109,7 +127,7 @@ fn container(values: &Values) -> Value {
             // Kubernetes 1.35 and later copies the zone from the node to the pod.
             pod_field("ZONE", "metadata.labels['topology.kubernetes.io/zone']"),
         ],
-        "resources": resources(&values.cores, &values.memory),
+        "resources": resources_with_disk(&values.cores, &values.memory, &settings.disk),
         "securityContext": security(),
         "volumeMounts": [
             { "name": "invitation", "mountPath": INVITATION_DIR, "readOnly": true },

@@ -6,8 +6,8 @@ use crate::hub;
 use crate::names::secret_key;
 use crate::object::KubeObject;
 use crate::pod::{
-    INVITATION_DIR, metadata, pod_field, pod_metadata, pod_spec, resources, secret_volume, security,
-    wait_for_hub,
+    INVITATION_DIR, metadata, pod_field, pod_metadata, pod_spec, resources, resources_with_disk,
+    secret_volume, security, temporary_volume, wait_for_hub,
 };
 use crate::secrets;
 use crate::settings::{ResultStorage, RunSettings};
@@ -57,7 +57,7 @@ fn spec(settings: &RunSettings, values: &Values) -> Value {
     let results = match &settings.results {
         ResultStorage::Pod { .. } => {
             containers.push(keeper(settings, values));
-            json!({ "name": "results", "emptyDir": {} })
+            temporary_volume("results", &settings.disk)
         }
         ResultStorage::Claim(claim) => {
             json!({ "name": "results", "persistentVolumeClaim": { "claimName": claim } })
@@ -72,7 +72,7 @@ fn spec(settings: &RunSettings, values: &Values) -> Value {
             secret_volume("invitation", &settings.object(hub::ROLE), vec![invitation]),
             secret_volume("plan", &settings.object(secrets::PLAN), files),
             results,
-            { "name": "tmp", "emptyDir": {} },
+            temporary_volume("tmp", &settings.disk),
         ],
     });
     if let ResultStorage::Pod { .. } = settings.results {
@@ -103,7 +103,7 @@ fn container(settings: &RunSettings, values: &Values) -> Value {
         "args": args,
         "workingDir": PLAN_DIR,
         "env": [pod_field("POD_NAME", "metadata.name")],
-        "resources": resources("2", "2Gi"),
+        "resources": resources_with_disk("2", "2Gi", &settings.disk),
         "securityContext": security(),
         "volumeMounts": [
             { "name": "invitation", "mountPath": INVITATION_DIR, "readOnly": true },

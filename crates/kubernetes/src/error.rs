@@ -37,6 +37,11 @@ pub enum ManifestError {
     /// An address block is not valid.
     #[error("{0:?} is not a block of addresses; write for example 10.0.0.0/8")]
     Cidr(String),
+    /// A toleration is not valid.
+    #[error(
+        "{0:?} is not a taint; write KEY, KEY=VALUE or KEY=VALUE:EFFECT with the effect NoSchedule, PreferNoSchedule or NoExecute"
+    )]
+    Toleration(String),
     /// The address of the hub is not that of a Service.
     #[error(
         "the invitations of the hub contain the address {url:?}, which is not that of a Service{reason}; create the files of the \

@@ -27,7 +27,9 @@ pub use kustomize::kustomize_directory;
 pub use names::name_from;
 pub use object::KubeObject;
 pub use secrets::SECRET_BYTES_MAX;
-pub use settings::{HubAddress, HubContents, MountedFile, OutputFile, ResultStorage, RunSettings, Spread};
+pub use settings::{
+    HubAddress, HubContents, MountedFile, OutputFile, ResultStorage, RunSettings, Spread, Toleration,
+};
 
 use secrets::{hub_secret, plan_secret};
 use values::Values;

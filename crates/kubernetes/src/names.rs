@@ -58,18 +58,18 @@ pub(crate) fn check_label(name: &str, value: &str) -> Result<(), ManifestError> 
     }
 }
 
-/// Checks an amount of memory such as `512Mi`.
-pub(crate) fn check_memory(text: &str) -> Result<(), ManifestError> {
+/// Checks an amount of memory or disk space such as `512Mi`.
+pub(crate) fn check_quantity(
+    what: &'static str,
+    text: &str,
+    example: &'static str,
+) -> Result<(), ManifestError> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = &text[digits.len()..];
     let is_valid = digits.parse::<u64>().is_ok_and(|number| number > 0)
         && digits.bytes().all(|byte| byte.is_ascii_digit())
         && ["", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"].contains(&unit);
-    if is_valid {
-        Ok(())
-    } else {
-        Err(ManifestError::Quantity { what: "the memory", text: text.to_owned(), example: "1Gi" })
-    }
+    if is_valid { Ok(()) } else { Err(ManifestError::Quantity { what, text: text.to_owned(), example }) }
 }
 
 /// Checks a block of addresses such as `10.0.0.0/8`.
@@ -129,10 +129,10 @@ mod tests {
             assert!(check_label(name, value).is_err(), "{name}={value}");
         }
         for text in ["1Gi", "512Mi", "1000000", "2G"] {
-            check_memory(text).unwrap();
+            check_quantity("the memory", text, "1Gi").unwrap();
         }
         for text in ["", "Gi", "0Gi", "1.5 GB", "1gb", "-1Gi", "+1Gi"] {
-            assert!(check_memory(text).is_err(), "{text}");
+            assert!(check_quantity("the memory", text, "1Gi").is_err(), "{text}");
         }
         for text in ["10.0.0.0/8", "fd00::/8", "0.0.0.0/0"] {
             check_cidr(text).unwrap();

@@ -72,6 +72,10 @@ pub(crate) fn pod_spec(settings: &RunSettings, own: Value) -> Value {
     if let Some(class) = &settings.priority_class {
         spec["priorityClassName"] = json!(class);
     }
+    if !settings.pull_secrets.is_empty() {
+        spec["imagePullSecrets"] =
+            settings.pull_secrets.iter().map(|secret| json!({ "name": secret })).collect();
+    }
     if let (Value::Object(spec), Value::Object(own)) = (&mut spec, own) {
         spec.extend(own);
     }
@@ -93,6 +97,20 @@ pub(crate) fn resources(cpu: &str, memory: &str) -> Value {
         "requests": { "cpu": cpu, "memory": memory },
         "limits": { "cpu": cpu, "memory": memory },
     })
+}
+
+/// Resources of a container that writes files, with its disk space. Without it, a node could accept more pods than it has space for.
+pub(crate) fn resources_with_disk(cpu: &str, memory: &str, disk: &str) -> Value {
+    let mut resources = resources(cpu, memory);
+    for kind in ["requests", "limits"] {
+        resources[kind]["ephemeral-storage"] = json!(disk);
+    }
+    resources
+}
+
+/// A directory on the node that is deleted with the pod.
+pub(crate) fn temporary_volume(name: &str, size_max: &str) -> Value {
+    json!({ "name": name, "emptyDir": { "sizeLimit": size_max } })
 }
 
 /// An environment variable with a field of the pod.

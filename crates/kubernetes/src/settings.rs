@@ -1,7 +1,7 @@
 //! The settings of a run on Kubernetes.
 
 use crate::error::ManifestError;
-use crate::names::{LABEL_MAX, RUN_NAME_MAX, check_cidr, check_label, check_memory, check_name};
+use crate::names::{LABEL_MAX, RUN_NAME_MAX, check_cidr, check_label, check_name, check_quantity};
 
 /// Time for pulling images, scheduling pods and assembling the agents, in seconds.
 const START_S: u64 = 900;
@@ -46,6 +46,14 @@ pub struct RunSettings {
     pub labels: Vec<(String, String)>,
     /// The PriorityClass of all pods.
     pub priority_class: Option<String>,
+    /// The Secrets with which the images are pulled from a private registry.
+    pub pull_secrets: Vec<String>,
+    /// Labels of the nodes on which the agents may run.
+    pub node_labels: Vec<(String, String)>,
+    /// Taints of nodes that do not keep agents away.
+    pub tolerations: Vec<Toleration>,
+    /// Disk space of each agent, and of the controller without a claim, such as `10Gi`.
+    pub disk: String,
     /// Blocks of addresses to which agents may connect; empty: all addresses.
     pub egress: Vec<String>,
     /// The address of the hub.
@@ -71,6 +79,43 @@ pub enum ResultStorage {
     },
     /// In an existing PersistentVolumeClaim.
     Claim(String),
+}
+
+/// A taint of nodes that agents ignore.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toleration {
+    /// Key of the taint.
+    pub key: String,
+    /// Its value; `None` for any value.
+    pub value: Option<String>,
+    /// Its effect; `None` for any effect.
+    pub effect: Option<String>,
+}
+
+/// Effects of taints.
+const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+impl Toleration {
+    /// Reads the notation of `kubectl taint`: `KEY`, `KEY=VALUE`, `KEY:EFFECT` or `KEY=VALUE:EFFECT`.
+    ///
+    /// # Errors
+    /// The key, the value or the effect is not valid.
+    pub fn parse(text: &str) -> Result<Toleration, ManifestError> {
+        let (taint, effect) = match text.rsplit_once(':') {
+            Some((taint, effect)) => (taint, Some(effect)),
+            None => (text, None),
+        };
+        let (key, value) = taint.split_once('=').map_or((taint, None), |(key, value)| (key, Some(value)));
+        let is_known = effect.is_none_or(|effect| EFFECTS.contains(&effect));
+        if !is_known || check_label(key, value.unwrap_or_default()).is_err() {
+            return Err(ManifestError::Toleration(text.to_owned()));
+        }
+        Ok(Toleration {
+            key: key.to_owned(),
+            value: value.map(str::to_owned),
+            effect: effect.map(str::to_owned),
+        })
+    }
 }
 
 /// How agents are spread over nodes.
@@ -172,13 +217,17 @@ impl RunSettings {
         if let Some(class) = &self.priority_class {
             check_name("the PriorityClass", class, LABEL_MAX)?;
         }
+        for secret in &self.pull_secrets {
+            check_name("the Secret", secret, LABEL_MAX)?;
+        }
         for (what, number) in [("the number of agents", self.agents), ("the number of cores", self.cores)] {
             if number == 0 {
                 return Err(ManifestError::Zero(what));
             }
         }
-        check_memory(&self.memory)?;
-        self.labels.iter().try_for_each(|(name, value)| check_label(name, value))?;
+        check_quantity("the memory", &self.memory, "1Gi")?;
+        check_quantity("the disk space", &self.disk, "10Gi")?;
+        self.labels.iter().chain(&self.node_labels).try_for_each(|(name, value)| check_label(name, value))?;
         self.egress.iter().try_for_each(|block| check_cidr(block))
     }
 
@@ -230,6 +279,10 @@ pub(crate) mod tests {
             spread: Spread::Preferred,
             labels: vec![("team".into(), "web".into())],
             priority_class: None,
+            pull_secrets: vec![],
+            node_labels: vec![],
+            tolerations: vec![],
+            disk: "10Gi".into(),
             egress: vec![],
             hub: HubAddress { service: "shop-hub".into(), namespace: None, port: 4222 },
         }
@@ -274,6 +327,27 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn tolerations_have_the_notation_of_taints() {
+        let toleration = |key: &str, value: Option<&str>, effect: Option<&str>| Toleration {
+            key: key.into(),
+            value: value.map(str::to_owned),
+            effect: effect.map(str::to_owned),
+        };
+        for (text, expected) in [
+            ("load", toleration("load", None, None)),
+            ("load=yes", toleration("load", Some("yes"), None)),
+            ("load:NoSchedule", toleration("load", None, Some("NoSchedule"))),
+            ("a.io/load=:NoExecute", toleration("a.io/load", Some(""), Some("NoExecute"))),
+        ] {
+            assert_eq!(Toleration::parse(text).unwrap(), expected);
+        }
+        for text in ["", ":NoSchedule", "load:Never", "a b", "load=a b"] {
+            let error = Toleration::parse(text).unwrap_err().to_string();
+            assert!(error.contains(&format!("{text:?}")) && error.contains("NoSchedule"), "{error}");
+        }
+    }
+
+    #[test]
     fn wrong_settings_are_refused() {
         settings().check().unwrap();
         let refused = |change: fn(&mut RunSettings)| {
@@ -289,6 +363,9 @@ pub(crate) mod tests {
         assert!(refused(|s| s.egress = vec!["all".into()]).contains("10.0.0.0/8"));
         assert!(refused(|s| s.results = ResultStorage::Claim("A".into())).contains("PersistentVolumeClaim"));
         assert!(refused(|s| s.priority_class = Some("A".into())).contains("PriorityClass"));
+        assert!(refused(|s| s.pull_secrets = vec!["A".into()]).contains("the Secret"));
+        assert!(refused(|s| s.disk = "big".into()).contains("10Gi"));
+        assert!(refused(|s| s.node_labels = vec![("pool".into(), "a b".into())]).contains("pool=a b"));
         assert!(refused(|s| s.labels = vec![("a b".into(), "c".into())]).contains("a b=c"));
     }
 }

@@ -203,6 +203,18 @@ pub(crate) struct ManifestsArgs {
     /// PriorityClass of the pods.
     #[arg(long, value_name = "CLASS")]
     pub(super) priority_class: Option<String>,
+    /// Secret with which the images are pulled from a private registry; may be given several times.
+    #[arg(long = "image-pull-secret", value_name = "NAME")]
+    pub(super) pull_secrets: Vec<String>,
+    /// Label of the nodes on which the agents may run; may be given several times.
+    #[arg(long = "node-label", value_name = "NAME=VALUE")]
+    pub(super) node_labels: Vec<String>,
+    /// Taint of nodes that does not keep agents away; may be given several times.
+    #[arg(long = "toleration", value_name = "KEY[=VALUE][:EFFECT]")]
+    pub(super) tolerations: Vec<String>,
+    /// Disk space of each agent, and of the controller without a claim.
+    #[arg(long, value_name = "SIZE", default_value = "10Gi")]
+    pub(super) disk: String,
     /// Image with the NATS server, a shell and tar.
     #[arg(long, value_name = "IMAGE", default_value = NATS_IMAGE)]
     pub(super) nats_image: String,

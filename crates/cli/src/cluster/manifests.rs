@@ -7,7 +7,7 @@ use busyhour_cluster::{HubFiles, Invitation, plan_file_paths};
 use busyhour_diagnostic::io_hints::with_hint;
 use busyhour_kubernetes::{
     HubAddress, KubeObject, MountedFile, OutputFile, ResultStorage, RunSettings, SECRET_BYTES_MAX, Spread,
-    helm_chart, kustomize_directory, manifests, name_from,
+    Toleration, helm_chart, kustomize_directory, manifests, name_from,
 };
 use busyhour_limits::files::{INPUT_BYTES, read_input};
 
@@ -89,6 +89,16 @@ fn settings(args: &ManifestsArgs, hub: HubAddress) -> Result<RunSettings, (Exit,
         },
         labels: labels(&args.labels).map_err(|error| (Exit::Usage, format!("--label: {error}")))?,
         priority_class: args.priority_class.clone(),
+        pull_secrets: args.pull_secrets.clone(),
+        node_labels: labels(&args.node_labels)
+            .map_err(|error| (Exit::Usage, format!("--node-label: {error}")))?,
+        tolerations: args
+            .tolerations
+            .iter()
+            .map(|text| Toleration::parse(text))
+            .collect::<Result<_, _>>()
+            .map_err(|error| (Exit::Usage, format!("--toleration: {error}")))?,
+        disk: args.disk.clone(),
         egress: args.egress.clone(),
         hub,
     })
