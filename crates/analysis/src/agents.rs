@@ -43,6 +43,9 @@ const LATE_BASE_MS: f64 = 0.1;
 /// Least reported difference of the share of stolen CPU time.
 const STOLEN_MIN: f64 = 0.02;
 
+/// Least reported share of the periods in which an agent used up its CPU quota.
+const THROTTLED_MIN: f64 = 0.01;
+
 /// Largest drift of a clock without a fault, in parts per million.
 pub const DRIFT_MAX_PPM: f64 = 200.0;
 
@@ -79,6 +82,9 @@ pub struct AgentRow {
     pub busiest_core: Option<f64>,
     /// Share of the CPU time that the hypervisor gave to others (0..=1).
     pub cpu_stolen: Option<f64>,
+    /// Share of the periods of its CPU quota in which the quota was used up (0..=1); `None` without a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_throttled: Option<f64>,
     /// Largest error of the offset of its clock in ms.
     pub clock_bound_ms: Option<f64>,
     /// By how much its clock changed, beyond its bounds and a usual drift, in ms; `None` if it did not.
@@ -202,7 +208,7 @@ impl Agents {
         }
     }
 
-    /// Names agents that lost more CPU time than the others, and agents with a faulty clock.
+    /// Names agents that lost more CPU time than the others or used up their quota, and agents with a faulty clock.
     fn name_measured(&mut self) {
         let stolen: Vec<Option<f64>> = self.rows.iter().map(|row| row.cpu_stolen).collect();
         for (index, row) in self.rows.iter_mut().enumerate() {
@@ -214,6 +220,12 @@ impl Agents {
                     "its hypervisor gave {:.0} % of the CPU time to others, that of the other agents {:.0} %",
                     own * 100.0,
                     mean * 100.0
+                ));
+            }
+            if let Some(share) = row.cpu_throttled.filter(|share| *share >= THROTTLED_MIN) {
+                row.differs.push(format!(
+                    "it used up its CPU quota in {:.0} % of the periods and then had to wait",
+                    share * 100.0
                 ));
             }
             if let Some(step) = row.clock_step_ms {

@@ -90,6 +90,11 @@ pub enum Caveat {
         /// Stolen share of the requested CPU time, in per cent.
         percent: f64,
     },
+    /// The generator's control group used up its CPU quota.
+    CpuThrottled {
+        /// Share of the periods of the quota in which it was used up, in per cent.
+        percent: f64,
+    },
     /// The recorder fell behind and delayed users.
     RecorderStalled {
         /// Number of delays.
@@ -341,6 +346,12 @@ impl Caveat {
             Caveat::CpuStolen { percent } => Description::new(
                 format!("the hypervisor stole {percent:.0} % of the CPU time this machine requested"),
                 "starts, responses and a server on this machine were delayed; measure again on a dedicated machine, or while its host is idle",
+            ),
+            Caveat::CpuThrottled { percent } => Description::new(
+                format!(
+                    "the generator used up the CPU quota of its control group in {percent:.0} % of the periods and then had to wait"
+                ),
+                "starts were late by up to a period (usually 100 ms); raise the CPU limit of the container, or use more agents",
             ),
             Caveat::RecorderStalled { stalls, stalled_s } => Description::new(
                 format!(

@@ -113,6 +113,7 @@ pub fn generator_mark(summary: &Summary) -> GeneratorMark {
             Caveat::GeneratorBusy { .. }
             | Caveat::GeneratorStalled { .. }
             | Caveat::CpuStolen { .. }
+            | Caveat::CpuThrottled { .. }
             | Caveat::RecorderStalled { .. } => {
                 if state == GeneratorState::Fine {
                     state = GeneratorState::Doubtful;

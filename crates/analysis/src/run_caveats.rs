@@ -10,6 +10,9 @@ use crate::stalls::reported_stalls;
 /// If more than this share of the CPU time is stolen, all measured times are affected.
 const STOLEN_SHARE_MIN: f64 = 0.02;
 
+/// If the quota was used up in more than this share of its periods, the 99th percentile of the lateness is affected.
+const THROTTLED_SHARE_MIN: f64 = 0.01;
+
 /// A core that was busy for this share of the run may have started requests late.
 const BUSY_SHARE_MIN: f64 = 0.80;
 
@@ -98,6 +101,9 @@ fn find_in_generator(facts: &RunFacts, found: &mut Vec<Caveat>) {
     }
     if let Some(stolen) = generator.cpu_stolen.filter(|share| *share >= STOLEN_SHARE_MIN) {
         found.push(Caveat::CpuStolen { percent: stolen * 100.0 });
+    }
+    if let Some(share) = generator.cpu_throttled.filter(|share| *share >= THROTTLED_SHARE_MIN) {
+        found.push(Caveat::CpuThrottled { percent: share * 100.0 });
     }
     if generator.recorder_stalls > 0 {
         let stalled_s = generator.recorder_stall_ns as f64 / 1e9;

@@ -24,6 +24,7 @@ use crate::observers::Observers;
 use crate::order::RunPhase;
 use crate::outcome::{Ending, outcome};
 use crate::prepare::{Prepared, unread};
+use crate::quota::QuotaUse;
 use crate::seconds::Seconds;
 use crate::supervision::{Deadlines, Supervisor};
 use crate::system;
@@ -45,6 +46,7 @@ pub struct RunHandle {
     deadlines: Deadlines,
     servers: Vec<ScrapeServer>,
     cpu_before: Option<system::CpuTimes>,
+    quota_before: QuotaUse,
     figures: LiveFigures,
 }
 
@@ -144,6 +146,7 @@ fn start(mut prepared: Prepared, remote: Option<Box<dyn RemoteGenerator>>) -> Re
     let supervisor =
         Supervisor::watch(&prepared, figures.clone(), remote.is_none()).map_err(thread("the supervision"))?;
     let cpu_before = system::CpuTimes::now();
+    let quota_before = QuotaUse::now();
     let run = RemoteRun {
         shared: Arc::clone(&started.shared),
         labels: started.labels.clone(),
@@ -163,7 +166,18 @@ fn start(mut prepared: Prepared, remote: Option<Box<dyn RemoteGenerator>>) -> Re
         None => start_engine(&prepared, run),
     };
     let engine = engine.map_err(thread("the engine"))?;
-    Ok(RunHandle { recorder, engine, seconds, supervisor, deadlines, servers, cpu_before, figures, prepared })
+    Ok(RunHandle {
+        recorder,
+        engine,
+        seconds,
+        supervisor,
+        deadlines,
+        servers,
+        cpu_before,
+        quota_before,
+        figures,
+        prepared,
+    })
 }
 
 /// Limits the memory for response bodies to the number of bytes in the property, or to half of the memory that this process
@@ -313,14 +327,25 @@ impl RunHandle {
     /// Waits for the end of the run, evaluates the run and writes its files. It does not stop the run; [`RunControl`] does.
     #[must_use]
     pub fn wait(self) -> FinishedRun {
-        let Self { prepared, recorder, engine, seconds, supervisor, deadlines, servers, cpu_before, figures } =
-            self;
+        let Self {
+            prepared,
+            recorder,
+            engine,
+            seconds,
+            supervisor,
+            deadlines,
+            servers,
+            cpu_before,
+            quota_before,
+            figures,
+        } = self;
         let Prepared { request, control, observers, started, dir, main, log, log_path, .. } = &prepared;
         let result = engine.join();
         // Later requests do not stop the run, because it has ended.
         let requested = control.requested();
         let cpu_stolen =
             cpu_before.zip(system::CpuTimes::now()).and_then(|(before, now)| now.stolen_since(before));
+        let cpu_throttled = QuotaUse::now().throttled_since(&quota_before);
         let backed_off = supervisor.end();
         let (totals, _, all_intervals) = recorder.finish_with_summary();
         let last_interval = figures.live().delta;
@@ -333,6 +358,7 @@ impl RunHandle {
         let ending = Ending { requested, by_threshold: stopped_by.is_some(), has_failed: failure.is_some() };
         let mut outcome = outcome(&report, started, &ending, &totals);
         outcome.generator.cpu_stolen = cpu_stolen;
+        outcome.generator.cpu_throttled = cpu_throttled;
         let lacks_results = remote.as_ref().is_some_and(|facts| facts.is_incomplete);
         let (remote_notes, lost_load) =
             remote.map(|facts| use_remote_facts(&mut outcome, facts)).unwrap_or_default();

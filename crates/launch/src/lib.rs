@@ -45,6 +45,7 @@ mod outcome;
 mod plan_source;
 mod prepare;
 mod properties;
+mod quota;
 mod replay_times;
 mod request;
 mod request_properties;

@@ -67,6 +67,7 @@ pub(crate) fn outcome(
             exceeded_limits: exceeded_limits(&report.cores),
             memory_bytes_max: system::memory_bytes_max(),
             cpu_stolen: None,
+            cpu_throttled: None,
             stalls: report.stalls.clone(),
             abandoned: report.abandoned.clone(),
         },

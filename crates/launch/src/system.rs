@@ -36,7 +36,7 @@ pub(crate) fn memory_bytes_max() -> Option<u64> {
 pub(crate) fn available_memory() -> Option<u64> {
     let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_memory(&text));
     let group = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let of_groups = group_limit_files(&group).into_iter();
+    let of_groups = group_files(&group, "memory.max", "memory", "memory.limit_in_bytes").into_iter();
     let of_groups =
         of_groups.filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok());
     of_groups.chain(machine).chain(address_space()).min()
@@ -49,9 +49,14 @@ fn total_memory(meminfo: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// The files with the limits of the control groups that contain this process, from its /proc/self/cgroup. The limit of an
-/// outer group also applies to the groups inside it.
-fn group_limit_files(cgroup: &str) -> Vec<std::path::PathBuf> {
+/// Files of the control groups that contain this process, from its /proc/self/cgroup: `unified` is the name of the file in version
+/// 2, `name` that in the hierarchy of a controller of version 1. The limit of an outer group also applies to the groups inside it.
+pub(crate) fn group_files(
+    cgroup: &str,
+    unified: &str,
+    controller: &str,
+    name: &str,
+) -> Vec<std::path::PathBuf> {
     let mut files = Vec::new();
     for line in cgroup.lines() {
         let mut fields = line.splitn(3, ':');
@@ -59,12 +64,14 @@ fn group_limit_files(cgroup: &str) -> Vec<std::path::PathBuf> {
             continue;
         };
         let (root, name) = match controllers {
-            "" => ("/sys/fs/cgroup", "memory.max"),
-            "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            "" => (String::from("/sys/fs/cgroup"), unified),
+            // A hierarchy can have several controllers, and its directory has the names of all of them: cpu,cpuacct.
+            list if list.split(',').any(|one| one == controller) => (format!("/sys/fs/cgroup/{list}"), name),
             _ => continue,
         };
+        let root = std::path::Path::new(&root);
         let relative = std::path::Path::new(path.trim_start_matches('/'));
-        files.extend(relative.ancestors().map(|group| std::path::Path::new(root).join(group).join(name)));
+        files.extend(relative.ancestors().map(|group| root.join(group).join(name)));
     }
     files
 }
@@ -138,7 +145,8 @@ mod tests {
     fn memory_is_limited_by_the_machine_and_by_groups() {
         assert_eq!(total_memory("MemTotal:        2048 kB\nMemFree: 1 kB\n"), Some(2 << 20));
         assert_eq!(total_memory("MemFree: 1 kB\n"), None);
-        let files = group_limit_files("3:memory:/a\n2:cpu:/b\n0::/c/d\n");
+        let files =
+            group_files("3:memory:/a\n2:cpu:/b\n0::/c/d\n", "memory.max", "memory", "memory.limit_in_bytes");
         let expected = [
             "/sys/fs/cgroup/memory/a/memory.limit_in_bytes",
             "/sys/fs/cgroup/memory/memory.limit_in_bytes",

@@ -23,6 +23,7 @@ pub(crate) fn rank(caveat: &Caveat) -> u8 {
         | Caveat::GeneratorStalled { .. }
         | Caveat::RecorderStalled { .. }
         | Caveat::CpuStolen { .. }
+        | Caveat::CpuThrottled { .. }
         | Caveat::LateStarts { .. }
         | Caveat::Unsteady(_)
         | Caveat::MixedPhases { .. }

@@ -67,6 +67,7 @@ pub(crate) const fn is_about_generator(caveat: &Caveat) -> bool {
             | Caveat::GeneratorStalled { .. }
             | Caveat::CoresAbandoned { .. }
             | Caveat::CpuStolen { .. }
+            | Caveat::CpuThrottled { .. }
             | Caveat::RecorderStalled { .. }
             | Caveat::SamplesLost { .. }
     )

@@ -123,6 +123,7 @@ fn row(dir: &Path, agent: ClusterAgent, summary: Option<&Summary>) -> AgentRow {
         busiest_core: generator
             .and_then(|facts| facts.cores.iter().filter_map(|core| core.busy).reduce(f64::max)),
         cpu_stolen: generator.and_then(|facts| facts.cpu_stolen),
+        cpu_throttled: generator.and_then(|facts| facts.cpu_throttled),
         clock_bound_ms: agent
             .clock
             .offsets

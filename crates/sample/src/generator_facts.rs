@@ -48,6 +48,10 @@ pub struct GeneratorFacts {
     /// The share (0..=1) of the CPU time that this machine requested during the run and the hypervisor gave to other
     /// virtual machines. `None` if the system does not report it, or if hardly any time was requested.
     pub cpu_stolen: Option<f64>,
+    /// The share (0..=1) of the enforcement periods of a CPU quota in which the generator's control group had used up its quota and
+    /// had to wait for the next period. `None` without a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_throttled: Option<f64>,
     /// The longest periods in which the process or a core did not run, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<Stall>,

@@ -127,7 +127,8 @@ fn disturbed(summary: &Summary) -> Option<RunFault> {
             let has =
                 |wanted: fn(&Caveat) -> bool| summary.caveats.iter().any(|reported| wanted(&reported.caveat));
             let is_busy = has(|caveat| matches!(caveat, Caveat::GeneratorBusy { .. }));
-            let is_host = has(|caveat| matches!(caveat, Caveat::CpuStolen { .. }));
+            let is_host =
+                has(|caveat| matches!(caveat, Caveat::CpuStolen { .. } | Caveat::CpuThrottled { .. }));
             Some(match is_busy && !is_host {
                 true => RunFault::Bottleneck(reason),
                 false => RunFault::Disturbed(reason),
@@ -232,6 +233,7 @@ mod tests {
     fn a_disturbed_generator_or_host_spoils_the_trial() {
         for caveat in [
             Caveat::CpuStolen { percent: 12.0 },
+            Caveat::CpuThrottled { percent: 7.0 },
             Caveat::GeneratorBusy { busy_percent: Some(99.0), busy_second_percent: None, cores: 1 },
             Caveat::SamplesLost { samples: 3 },
         ] {

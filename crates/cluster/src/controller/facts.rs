@@ -259,10 +259,8 @@ fn generator_facts(members: &[Member]) -> GeneratorFacts {
             *all.exceeded_limits.entry(limit.clone()).or_default() += count;
         }
         all.memory_bytes_max = all.memory_bytes_max.max(facts.memory_bytes_max);
-        all.cpu_stolen = match (all.cpu_stolen, facts.cpu_stolen) {
-            (Some(a), Some(b)) => Some(f64::max(a, b)),
-            (a, b) => a.or(b),
-        };
+        all.cpu_stolen = all.cpu_stolen.into_iter().chain(facts.cpu_stolen).reduce(f64::max);
+        all.cpu_throttled = all.cpu_throttled.into_iter().chain(facts.cpu_throttled).reduce(f64::max);
     }
     all.stalls.sort_by_key(|stall| stall.at_ns);
     all

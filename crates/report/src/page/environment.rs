@@ -60,6 +60,9 @@ fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
         let stolen = |share: f64| format!("{:.1} %", share * 100.0);
         let stolen = run.generator.cpu_stolen.map_or_else(|| UNAVAILABLE.into(), stolen);
         pairs.push(("CPU time stolen by the hypervisor", stolen));
+        let throttled =
+            run.generator.cpu_throttled.map(|share| format!("{:.1} % of its periods", share * 100.0));
+        pairs.extend(throttled.map(|share| ("CPU quota used up", share)));
     }
     pairs.retain(|(_, value)| !value.is_empty());
     pairs
