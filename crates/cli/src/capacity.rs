@@ -17,11 +17,11 @@ mod what_if;
 mod what_if_page;
 
 use busyhour_queueing::network::QueueingNetwork;
+use busyhour_terminal::exit::{Exit, print};
 use clap::{Args, Subcommand};
 
 pub(crate) use self::plan::PlanArgs;
 pub(crate) use self::users::UsersArgs;
-use crate::exit::{Exit, print};
 
 #[derive(Debug, Args)]
 #[command(

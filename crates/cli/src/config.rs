@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::thresholds::ThresholdReport;
 use busyhour_diagnostic::io_hints;
 use busyhour_experiment::Experiment;
+use busyhour_terminal::exit::{Exit, complain, note, print};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
-
-use crate::exit::{Exit, complain, note, print};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  busyhour config completions bash > /etc/bash_completion.d/busyhour\n  \

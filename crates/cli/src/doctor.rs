@@ -1,8 +1,7 @@
 //! `busyhour doctor`: the sources that can be watched on this machine.
 
+use busyhour_terminal::exit::Exit;
 use clap::Args;
-
-use crate::exit::Exit;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Reads a few files; starts nothing and changes nothing.\n\n\
@@ -18,14 +17,14 @@ pub(crate) struct DoctorArgs {
 #[cfg(target_os = "linux")]
 pub(crate) fn main(args: &DoctorArgs) -> Exit {
     let found = busyhour_observe::capabilities(&busyhour_observe::ProcRoot::live());
-    crate::exit::print(&if args.json { linux::json_text(&found) } else { linux::text(&found) });
+    busyhour_terminal::exit::print(&if args.json { linux::json_text(&found) } else { linux::text(&found) });
     Exit::Completed
 }
 
 /// Runs the verb.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn main(_args: &DoctorArgs) -> Exit {
-    crate::exit::complain(Exit::Internal, "watching a system is supported only on Linux")
+    busyhour_terminal::exit::complain(Exit::Internal, "watching a system is supported only on Linux")
 }
 
 #[cfg(target_os = "linux")]
@@ -33,7 +32,7 @@ mod linux {
     use busyhour_observe::{Capability, CapabilityState};
     use serde_json::json;
 
-    use crate::columns::Columns;
+    use busyhour_terminal::columns::Columns;
 
     /// A table of the sources, followed by the reasons and advice for sources that are unavailable.
     pub(super) fn text(found: &[Capability]) -> String {

@@ -15,10 +15,10 @@ mod shipped;
 mod shown_args;
 
 use busyhour_experiment::Experiment;
+use busyhour_terminal::exit::{Exit, print};
 
 pub(crate) use args::ExperimentArgs;
 
-use crate::exit::{Exit, print};
 use args::ExperimentVerb;
 
 /// Runs the verb.

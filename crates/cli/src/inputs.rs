@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use busyhour_record::RunDir;
 use busyhour_results::{ResultsFrom, ResultsInput};
+use busyhour_terminal::exit::{Exit, say};
 use tempfile::NamedTempFile;
-
-use crate::exit::{Exit, say};
 
 /// Results to read. Dropping this value deletes the temporary copies of pipes.
 pub(crate) struct Inputs {

@@ -1,4 +1,4 @@
-//! The `busyhour` command. Only this crate prints, exits, and reads arguments and the environment.
+//! The `busyhour` command. Only this crate and `terminal` print, exit, and read arguments and the environment.
 
 #[cfg_attr(not(feature = "cluster"), path = "agents_missing.rs")]
 mod agents;
@@ -8,15 +8,11 @@ mod capacity;
 mod check;
 #[cfg_attr(not(feature = "cluster"), path = "cluster_missing.rs")]
 mod cluster;
-mod columns;
-mod command_error;
 mod compare;
 mod config;
-mod console;
 #[cfg_attr(not(feature = "observe"), path = "doctor_missing.rs")]
 mod doctor;
 mod events;
-mod exit;
 mod experiment;
 mod export;
 mod export_series;
@@ -39,17 +35,15 @@ mod observed_dir;
 #[cfg_attr(not(feature = "observe"), path = "observing_missing.rs")]
 mod observing;
 mod old_names;
-mod output;
-mod outputs;
 mod own_args;
 mod percentiles;
 #[cfg_attr(not(feature = "observe"), path = "perfmon_missing.rs")]
 mod perfmon;
 mod progress;
 mod properties;
-mod quantities;
 mod reading;
 mod report;
+mod report_links;
 mod results_args;
 mod results_options;
 mod run;
@@ -70,9 +64,10 @@ mod watching;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use busyhour_terminal::console;
+use busyhour_terminal::exit::{self, Exit, Verbosity};
 use clap::FromArgMatches as _;
 
-use crate::exit::{Exit, Verbosity};
 use crate::verbs::{AnyVerb, Cli, OldVerb, Verb};
 
 /// The allocator of musl needs three times the CPU time, and more if several threads allocate at the same time.

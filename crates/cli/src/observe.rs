@@ -13,9 +13,8 @@ mod mark;
 mod serve;
 mod watch;
 
+use busyhour_terminal::exit::{Exit, complain};
 use clap::{Args, Subcommand};
-
-use crate::exit::{Exit, complain};
 
 #[derive(Debug, Args)]
 #[command(

@@ -1,6 +1,7 @@
 //! `busyhour observe` in a program that was built without the feature `observe`. It only prints an error message.
 
-use crate::exit::Exit;
+use busyhour_terminal::exit::Exit;
+
 use crate::missing::{MissingArgs, complain_of_verb};
 
 pub(crate) type ObserveArgs = MissingArgs;

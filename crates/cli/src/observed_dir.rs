@@ -6,10 +6,9 @@ use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_report::{neighbour_text, observation_html, observation_text};
 use busyhour_results::{SystemObservation, read_observation};
-
-use crate::exit::{Exit, complain, note, print};
-use crate::output::Output;
-use crate::outputs::{OutputFile, OutputKind};
+use busyhour_terminal::exit::{Exit, complain, note, print};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputFile, OutputKind};
 
 /// Prints the figures, and writes them into files.
 pub(crate) fn show(dir: &Path, details: bool, files: &[OutputFile]) -> Exit {

@@ -10,13 +10,13 @@ use busyhour_observation::{
 };
 use busyhour_observe::INTERVAL_MIN;
 use busyhour_observe::prometheus::{FetchOptions, MetricSelection};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{is_quiet, is_verbose};
+use busyhour_terminal::quantities::time_ns;
 use clap::Args;
 
-use crate::command_error::CommandError;
 use crate::events::ShownEvents;
-use crate::exit::{is_quiet, is_verbose};
 use crate::headings::OBSERVATION;
-use crate::quantities::time_ns;
 
 /// The environment variable with the token for metrics that are scraped.
 pub(crate) const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";

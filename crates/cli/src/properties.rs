@@ -2,9 +2,8 @@
 
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{LoadedProperties, PropertySources, assignment};
-
-use crate::command_error::CommandError;
-use crate::exit::say;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::say;
 
 /// Reads the files and applies the flags.
 pub(crate) fn loaded(sources: &PropertySources) -> Result<LoadedProperties, CommandError> {

@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use busyhour_analysis::Summary;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_results::{ReadRunError, ResultsInput, ResultsOptions, summarise_results};
-
-use crate::exit::{Exit, is_verbose, say};
-use crate::progress::columns;
+use busyhour_terminal::exit::{Exit, is_verbose, say};
+use busyhour_terminal::output::width;
 
 /// Interval between updates of the progress line.
 const STEP: Duration = Duration::from_millis(200);
@@ -48,7 +47,7 @@ impl ReadingProgress {
             _ => String::new(),
         };
         let line = format!("reading {}: {mib:.0} MiB {share}", self.name);
-        let width = columns().unwrap_or(80).saturating_sub(1);
+        let width = width().unwrap_or(80).saturating_sub(1);
         let line: String = line.chars().take(width).collect();
         let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
     }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use busyhour_analysis::comparison::{ComparedClock, RunWindow};
 use busyhour_results::{ResultsOptions, ResultsPart, RunReading};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::quantities::span;
 use clap::{Args, ValueEnum};
 
-use crate::command_error::CommandError;
 use crate::properties::of_flags;
-use crate::quantities::span;
 use crate::results_options::results_options;
 
 /// Time window and file format of results.

@@ -1,6 +1,6 @@
 //! Options for reading results that JMeter's properties set.
 
-use crate::command_error::CommandError;
+use busyhour_terminal::command_error::CommandError;
 use std::collections::HashMap;
 
 use busyhour_record::SaveConfig;

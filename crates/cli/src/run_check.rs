@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 
+use busyhour_terminal::command_error::CommandError;
 use clap::{Args as _, FromArgMatches as _};
 
 use crate::args::RunArgs;
-use crate::command_error::CommandError;
 
 /// Checks the command line of a run, which begins with the word `run`.
 pub(crate) fn check(words: impl Iterator<Item = OsString>) -> Result<(), CommandError> {

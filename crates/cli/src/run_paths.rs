@@ -6,8 +6,7 @@ use busyhour_analysis::comparison::MeasuredRun;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::RunDir;
 use busyhour_results::{RunReading, measure_run};
-
-use crate::exit::{Exit, complain, say};
+use busyhour_terminal::exit::{Exit, complain, say};
 
 /// Extensions of result files in directories.
 const LOGS: [&str; 3] = ["jtl", "csv", "xml"];

@@ -10,11 +10,10 @@ use busyhour_diagnostic::{Diagnostic, Span};
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use busyhour_record::RunDir;
 use busyhour_report::{summary_markdown, thresholds_junit};
+use busyhour_terminal::command_error::CommandError;
 use clap::Args;
 use serde::Deserialize;
 use toml::Spanned;
-
-use crate::command_error::CommandError;
 
 /// Environment variable with the file of a GitHub step summary.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";

@@ -321,6 +321,11 @@ const LAYERS: &[CrateRule] = &[
     beside("xtask", "checks of the code base", &["xtask-common"]),
     // The program.
     layered(
+        "terminal",
+        "what all verbs share: messages, exit codes, tables, output files, quantities, signals",
+        &["analysis", "arrivals", "diagnostic", "queueing", "record", "report"],
+    ),
+    layered(
         "cli",
         "the binary: verbs, output, signals, exit codes",
         &[
@@ -366,6 +371,7 @@ const LAYERS: &[CrateRule] = &[
             "simulation",
             "slices",
             "stats",
+            "terminal",
             "trials",
         ],
     )

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use busyhour_jmt::{to_jmva, to_jsimg};
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station, StationKind};
+use busyhour_terminal::exit::{Exit, complain, note, print, say};
 use clap::{Args, ValueEnum};
 
 use super::model_input::read_model;
-use crate::exit::{Exit, complain, note, print, say};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  busyhour capacity convert plans/models/web-shop.toml -o shop.jsimg\n  \

@@ -9,15 +9,15 @@ use busyhour_loadsearch::{
 };
 use busyhour_report::{largest_load_html, largest_load_text};
 use busyhour_search::{LargestLoad, LargestLoadReport, SearchEnd};
+use busyhour_terminal::exit::{Exit, complain, hinted, note, print, say};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
+use busyhour_terminal::signals::stop_on_signals;
 use busyhour_trials::{ExecuteError, StopRequest};
 
 use super::find_args::FindArgs;
 use super::find_progress::FindProgress;
-use crate::exit::{Exit, complain, hinted, note, print, say};
-use crate::output::Output;
-use crate::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
 use crate::run_check;
-use crate::stop_signals::stop_on_signals;
 
 /// Kinds of files that this verb can write.
 const WRITTEN: [OutputKind; 2] = [OutputKind::Html, OutputKind::Json];
@@ -60,7 +60,14 @@ fn find(args: &FindArgs) -> Result<Exit, Exit> {
 fn execute(plan: &LoadSearchPlan, dir: &Path) -> Result<LoadSearchEnd, LoadSearchError> {
     let here = |source| ExecuteError::File { path: "this program".to_owned(), source };
     let stop = StopRequest::default();
-    stop_on_signals(stop.clone(), "stopping the trial").map_err(here)?;
+    stop_on_signals(
+        {
+            let stop = stop.clone();
+            move || stop.request()
+        },
+        "stopping the trial",
+    )
+    .map_err(here)?;
     let busyhour: PathBuf = std::env::current_exe().map_err(here)?;
     let request = LoadSearchRequest { plan, dir, busyhour };
     execute_search(&request, &stop, &mut FindProgress { kind: plan.kind })

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use busyhour_loadsearch::{LoadSearchPlan, LoadTarget};
 use busyhour_search::LoadKind;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::quantities::{rate_per_s, share, time_s};
 use clap::Args;
 
-use crate::command_error::CommandError;
-use crate::quantities::{rate_per_s, share, time_s};
 use crate::thresholds::ThresholdArgs;
 
 /// The directory of searches without `--dir`.

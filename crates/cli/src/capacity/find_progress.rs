@@ -6,8 +6,7 @@ use busyhour_report::numbers::duration;
 use busyhour_search::{
     Evidence, GuessFacts, LoadKind, SearchReport, TrialOutcome, TrialPurpose, TrialRecord, VoidCause,
 };
-
-use crate::exit::{note, say};
+use busyhour_terminal::exit::{note, say};
 
 /// Prints two lines per trial.
 pub(super) struct FindProgress {

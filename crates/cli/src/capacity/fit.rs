@@ -9,17 +9,17 @@ use busyhour_queueing::fit::{
 };
 use busyhour_queueing::network::{PerClass, StationKind, TimeLaw};
 use busyhour_report::{capacity_html, capacity_table, refusal_text, service_law_table};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain, print, say};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputKind, note_written, output_files, write_files};
+use busyhour_terminal::quantities::time_s;
 use clap::{Args, ValueEnum};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
 
 use super::measurements::{self, MeasurementArgs};
-use crate::arrivals::look;
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputKind, note_written, output_files, write_files};
-use crate::quantities::time_s;
 
 /// Significant digits of the think time and of a coefficient of variation in a model file.
 const THINK_DIGITS: i32 = 6;
@@ -138,7 +138,7 @@ pub(super) fn main(args: &FitArgs) -> Exit {
         Ok(fit) => fit,
         Err(refusal) => {
             let exit = complain(Exit::Refused, &refusal.to_string());
-            say(refusal_text(&refusal, look()).trim_end());
+            say(refusal_text(&refusal, Output::of_stdout().look).trim_end());
             return exit;
         }
     };
@@ -147,9 +147,9 @@ pub(super) fn main(args: &FitArgs) -> Exit {
     let law = if args.service_law { service_law(&read, &mut random) } else { None };
     let title = sources.title();
     let json = || as_json(&fit, law.as_ref());
-    let mut text = if args.json { json() } else { capacity_table(&fit, look()) };
+    let mut text = if args.json { json() } else { capacity_table(&fit, Output::of_stdout().look) };
     if let (Some((of, law)), false) = (&law, args.json) {
-        text += &service_law_table(of, law, look());
+        text += &service_law_table(of, law, Output::of_stdout().look);
     }
     let written = write_files(&files, &mut |kind| match kind {
         OutputKind::Html => Ok(capacity_html(&fit, &title)),

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use busyhour_capacity::{MeasurementSources, Measurements, MeasurementsError};
 use busyhour_queueing::fit::CheckSettings;
 use busyhour_results::{ResultsOptions, ResultsPart};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain};
+use busyhour_terminal::quantities::{share, span, time_s};
 use clap::Args;
 
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain};
 use crate::properties::of_flags;
-use crate::quantities::{share, span, time_s};
 use crate::reading::{ReadingProgress, refuse};
 use crate::results_options::results_options;
 

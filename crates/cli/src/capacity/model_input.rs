@@ -4,8 +4,7 @@ use std::path::Path;
 
 use busyhour_capacity::{ModelFile, ModelFileError};
 use busyhour_diagnostic::Diagnostic;
-
-use crate::exit::{Exit, complain, say};
+use busyhour_terminal::exit::{Exit, complain, say};
 
 /// Reads a model and prints notes about its conversion. Prints errors and returns the exit code.
 pub(super) fn read_model(path: &Path) -> Result<ModelFile, Exit> {

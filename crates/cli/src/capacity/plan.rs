@@ -7,15 +7,14 @@ use busyhour_queueing::cycle::{Cycle, Think, ThinkDistribution};
 use busyhour_queueing::planning::{
     COV_BAND, ExpectedCov, FEEDBACK_MAX, INDEPENDENT_MAX, Pair, PlanError, System, TargetLoad, choose,
 };
+use busyhour_terminal::columns::Columns;
+use busyhour_terminal::exit::{Exit, complain, print};
+use busyhour_terminal::outputs::{OutputKind, note_written, requested, write_files};
+use busyhour_terminal::quantities::{rate_per_s, time_s};
 use clap::{Args, ValueEnum};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
-
-use crate::columns::Columns;
-use crate::exit::{Exit, complain, print};
-use crate::outputs::{OutputKind, note_written, requested, write_files};
-use crate::quantities::{rate_per_s, time_s};
 
 #[derive(Debug, Args)]
 #[command(

@@ -13,16 +13,16 @@ use busyhour_simulation::{
     SimulationSettings, SimulationWatch, StationMeasures, Unconverged, simulate_watched,
 };
 use busyhour_stats::Estimate;
+use busyhour_terminal::columns::Columns;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain, print, say};
+use busyhour_terminal::outputs::{OutputKind, note_written, requested, write_files};
+use busyhour_terminal::quantities::share;
+use busyhour_terminal::signals::Signals;
 use clap::Args;
 use serde_json::json;
 
 use super::model_input::read_model;
-use crate::columns::Columns;
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputKind, note_written, requested, write_files};
-use crate::quantities::share;
-use crate::stop_signals::Signals;
 
 /// Interval between updates of the progress line.
 const STEP: Duration = Duration::from_millis(500);

@@ -9,13 +9,13 @@ use busyhour_queueing::solve::bounds::{BoundedRange, Bounds};
 use busyhour_queueing::solve::{
     ClassSolution, Effort, Method, MethodUsed, Solution, SolveError, SolveSettings, exact_effort, solve,
 };
+use busyhour_terminal::columns::Columns;
+use busyhour_terminal::exit::{Exit, complain, print, say};
+use busyhour_terminal::outputs::{OutputKind, note_written, requested, write_files};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::model_input::read_model;
-use crate::columns::Columns;
-use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputKind, note_written, requested, write_files};
 
 /// Minimum number of steps of an exact solution for which a note is printed; they take about ten seconds.
 const STEPS_UNNOTICED: f64 = 1e9;

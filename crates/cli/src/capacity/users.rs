@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use busyhour_analysis::LogWindow;
 use busyhour_capacity::{MeasuredWebLoad, PageMap, measure_pages};
 use busyhour_queueing::web_users::WebLoad;
+use busyhour_terminal::columns::Columns;
+use busyhour_terminal::exit::{Exit, complain, print, say};
+use busyhour_terminal::outputs::{OutputKind, note_written, requested, write_files};
+use busyhour_terminal::quantities::{log_span, time_s, window};
 use clap::Args;
 use serde_json::{Value, json};
-
-use crate::columns::Columns;
-use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputKind, note_written, requested, write_files};
-use crate::quantities::{log_span, time_s, window};
 
 #[derive(Debug, Args)]
 #[command(

@@ -9,16 +9,16 @@ use busyhour_queueing::fit::{
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork};
 use busyhour_queueing::solve::{Method, SolveSettings, solve};
 use busyhour_report::judgement_table;
+use busyhour_terminal::exit::{Exit, complain, print};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputKind, note_written, requested, write_files};
+use busyhour_terminal::quantities::share;
 use clap::Args;
 use serde::Deserialize;
 
 use super::measurements::{self, MeasurementArgs};
 use super::model_input::read_model;
 use super::solve::unsolved;
-use crate::arrivals::look;
-use crate::exit::{Exit, complain, print};
-use crate::outputs::{OutputKind, note_written, requested, write_files};
-use crate::quantities::share;
 
 #[derive(Debug, Args)]
 #[command(
@@ -93,7 +93,11 @@ pub(super) fn main(args: &VerifyArgs) -> Exit {
     judgement.findings.splice(0..0, read.findings.iter().cloned());
     judgement.findings.sort_by_key(|reported| std::cmp::Reverse(reported.weight));
     let json = format!("{:#}\n", judgement.to_json());
-    print(&if json_to_stdout { json.clone() } else { judgement_table(&judgement, &title, look()) });
+    print(&if json_to_stdout {
+        json.clone()
+    } else {
+        judgement_table(&judgement, &title, Output::of_stdout().look)
+    });
     if let Err(exit) = write_files(&files, &mut |_| Ok(json.clone())) {
         return exit;
     }

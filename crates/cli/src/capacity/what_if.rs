@@ -9,16 +9,16 @@ use busyhour_capacity::{
 use busyhour_queueing::solve::SolveSettings;
 use busyhour_report::{PlotLine, TerminalPlot, what_if_html};
 use busyhour_simulation::SimulationSettings;
+use busyhour_terminal::columns::Columns;
+use busyhour_terminal::exit::{Exit, complain, print};
+use busyhour_terminal::outputs::{OutputKind, note_written, requested, write_files};
+use busyhour_terminal::quantities::share;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::model_input::{read_model, say_all};
 use super::solve::MethodArg;
 use super::what_if_page::page;
-use crate::columns::Columns;
-use crate::exit::{Exit, complain, print};
-use crate::outputs::{OutputKind, note_written, requested, write_files};
-use crate::quantities::share;
 
 /// Size of a plot in columns and rows of characters.
 const PLOT_COLUMNS: usize = 72;

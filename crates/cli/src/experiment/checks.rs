@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_experiment::Case;
+use busyhour_terminal::command_error::CommandError;
 use busyhour_trials::{CaseSetting, CheckedControls, check_controls, example_arguments};
 
 use super::file::LoadedExperiment;
-use crate::command_error::CommandError;
 use crate::run_check;
 
 /// Whether this program contains neighbours.

@@ -6,12 +6,12 @@ use busyhour_analysis::Summary;
 use busyhour_analysis::explanation::{Cause, Explanation};
 use busyhour_diagnostic::{io_hints, io_hints::chain};
 use busyhour_record::{Manifest, RunDir};
+use busyhour_terminal::exit::{Exit, complain, hinted, note};
 use serde_json::{Value, json};
 
 use super::args::RunArgs;
 use super::confirm_args::ConfirmArgs;
 use super::run;
-use crate::exit::{Exit, complain, hinted, note};
 
 /// Longest load of a trial without `--for`, in s.
 const LENGTH_S: f64 = 60.0;

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use busyhour_diagnostic::io_hints;
 use busyhour_experiment::{Design, EXPERIMENT_BYTES_MAX, Experiment, ReadExperiment};
 use busyhour_limits::files::read_input_text;
+use busyhour_terminal::exit::{Exit, complain, hinted, say};
 use busyhour_trials::LeftOut;
-
-use crate::exit::{Exit, complain, hinted, say};
 
 /// An experiment with its file.
 pub(super) struct LoadedExperiment {

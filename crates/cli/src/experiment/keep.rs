@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use busyhour_diagnostic::io_hints::chain;
+use busyhour_terminal::exit::{Exit, complain};
 use busyhour_trials::{KeepRequest, keep};
 use clap::Args;
-
-use crate::exit::{Exit, complain};
 
 #[derive(Debug, Args)]
 pub(super) struct KeepArgs {

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use busyhour_experiment::{Trial, TrialOutcome};
 use busyhour_report::numbers::{duration, rate};
+use busyhour_terminal::exit::{note, say};
 use busyhour_trials::{EndedTrial, ExperimentProgress, TrialObserver};
-
-use crate::exit::{note, say};
 
 /// Prints a line per trial.
 pub(super) struct ProgressLines {

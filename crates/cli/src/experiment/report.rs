@@ -5,14 +5,14 @@ use std::path::Path;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_experiment::ExperimentReport;
 use busyhour_report::{experiment_csv, experiment_html, experiment_text};
+use busyhour_terminal::exit::{Exit, complain, hinted, print};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
 use busyhour_trials::{EXPERIMENT_FILE_NAME, JournalContent, read_report};
 
 use super::args::ReportArgs;
 use super::file::{LoadedExperiment, Selection, load};
 use super::shown_args::ShownArgs;
-use crate::exit::{Exit, complain, hinted, print};
-use crate::output::Output;
-use crate::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
 
 /// Kinds of files that this verb can write.
 const WRITTEN: [OutputKind; 3] = [OutputKind::Html, OutputKind::Json, OutputKind::Csv];

@@ -1,10 +1,10 @@
 //! `busyhour experiment restore`.
 
 use busyhour_diagnostic::io_hints::chain;
+use busyhour_terminal::exit::{Exit, complain, hinted, print};
 use busyhour_trials::{ExecuteError, JOURNAL_FILE_NAME, restore};
 
 use super::args::RestoreArgs;
-use crate::exit::{Exit, complain, hinted, print};
 
 /// Runs the verb.
 pub(super) fn main(args: &RestoreArgs) -> Exit {

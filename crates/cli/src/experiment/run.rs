@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use busyhour_diagnostic::io_hints::chain;
+use busyhour_terminal::exit::{Exit, complain, hinted, note, print, say};
+use busyhour_terminal::signals::stop_on_signals;
 use busyhour_trials::{ExecuteEnd, ExecuteError, ExecuteRequest, JAVA_OPTIONS, StopRequest, execute};
 
 use super::args::RunArgs;
@@ -10,8 +12,6 @@ use super::file::{LoadedExperiment, Selection, levels_with, load};
 use super::progress::ProgressLines;
 use super::shipped::{not_found_hint, shipped};
 use super::{checks, dry_run, report};
-use crate::exit::{Exit, complain, hinted, note, print, say};
-use crate::stop_signals::stop_on_signals;
 
 /// The directory of experiments without `--dir`.
 const DIRECTORY: &str = "busyhour-experiments";
@@ -130,7 +130,14 @@ fn execute_trials(
 ) -> Result<ExecuteEnd, ExecuteError> {
     let here = |source| ExecuteError::File { path: "this program".to_owned(), source };
     let stop = StopRequest::default();
-    stop_on_signals(stop.clone(), "stopping the trial and the system").map_err(here)?;
+    stop_on_signals(
+        {
+            let stop = stop.clone();
+            move || stop.request()
+        },
+        "stopping the trial and the system",
+    )
+    .map_err(here)?;
     let request = ExecuteRequest {
         experiment: &loaded.experiment,
         text: &loaded.text,

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use busyhour_diagnostic::{io_hints, nearest_name};
 use busyhour_experiment::{DurationEstimate, Experiment};
 use busyhour_report::numbers::duration;
+use busyhour_terminal::columns::Columns;
+use busyhour_terminal::exit::{Exit, complain, hinted, note, print};
 
 use super::args::CopyArgs;
-use crate::columns::Columns;
-use crate::exit::{Exit, complain, hinted, note, print};
 
 /// An experiment with its files.
 pub(super) struct ShippedExperiment {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use busyhour_gclog::{GcComparison, GcSummary};
 use busyhour_report::numbers::counted;
 use busyhour_report::{NamedGcLog, gc_comparison_html, gc_html};
+use busyhour_terminal::exit::{Exit, complain, print, say};
+use busyhour_terminal::outputs::{OutputKind, note_written, requested, write_files};
 use clap::Args;
 use serde_json::json;
 
 use super::gc_files::{GcFileError, read_log};
 use super::gc_text::{comparison_text, summary_text};
-use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputKind, note_written, requested, write_files};
 
 /// The kinds of files that the verb writes.
 const WRITTEN: [OutputKind; 3] = [OutputKind::Html, OutputKind::Json, OutputKind::Csv];
@@ -43,7 +43,7 @@ pub(crate) struct GcArgs {
     #[arg(long)]
     json: bool,
     /// End with exit code 8 if a figure of the second log is worse by at least this share: 10%.
-    #[arg(long, value_name = "SHARE", value_parser = crate::quantities::share, requires = "after")]
+    #[arg(long, value_name = "SHARE", value_parser = busyhour_terminal::quantities::share, requires = "after")]
     fail_if_worse: Option<f64>,
 }
 

@@ -3,8 +3,7 @@
 use busyhour_gclog::{BetterWhen, FigureChange, GcComparison, PauseGroup};
 use busyhour_report::numbers::thousands;
 use busyhour_report::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory, gc_pause_ms};
-
-use crate::columns::Columns;
+use busyhour_terminal::columns::Columns;
 
 /// Maximum number of kinds and of causes that are listed.
 const GROUPS_MAX: usize = 8;

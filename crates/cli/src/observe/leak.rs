@@ -13,12 +13,12 @@ use busyhour_observe::ProcRoot;
 use busyhour_observe::jvm::{AttachedJvm, HistogramScope};
 use busyhour_report::{JudgedMemory, leak_html, memory_html};
 use busyhour_series::{ProgramNames, SERIES_FILE_NAME, SeriesQuery, SeriesSet};
+use busyhour_terminal::exit::{Exit, complain, hinted, note, print};
+use busyhour_terminal::outputs::{OutputFile, OutputKind, note_written, requested, write_files};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::leak_text::{leak_text, memory_text};
-use crate::exit::{Exit, complain, hinted, note, print};
-use crate::outputs::{OutputFile, OutputKind, note_written, requested, write_files};
 
 /// The longest time that a command of the JVM may take.
 const JVM_TIMEOUT: Duration = Duration::from_secs(60);
@@ -58,7 +58,7 @@ pub(crate) struct LeakArgs {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=ROUNDS_MAX as u64))]
     rounds: u64,
     /// Pause after the load of a round; it must be longer than the lifetime of sessions.
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = crate::quantities::time_s)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = busyhour_terminal::quantities::time_s)]
     idle: f64,
     /// Directory of the runs of the rounds (default: a temporary one).
     #[arg(long = "keep", value_name = "DIR")]

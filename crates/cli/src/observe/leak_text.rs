@@ -2,8 +2,7 @@
 
 use busyhour_leak::{LeakReport, RisingClass};
 use busyhour_report::{JudgedMemory, LEAK_COLUMNS, leak_groups, leak_row, leak_sentence, memory_sentence};
-
-use crate::columns::Columns;
+use busyhour_terminal::columns::Columns;
 
 /// Classes of a list that are shown.
 const CLASSES_MAX: usize = 10;

@@ -10,14 +10,14 @@ use busyhour_logs::{
 use busyhour_observation::log_redactor;
 use busyhour_report::numbers::counted;
 use busyhour_report::{LogBaseline, LogPage, NamedLog, log_verdict, logs_html};
+use busyhour_terminal::exit::{Exit, complain, print, say};
+use busyhour_terminal::outputs::{OutputKind, note_written, requested, write_files};
 use clap::Args;
 use serde_json::json;
 
 use super::logs_files::{LogFileError, ReadLogs};
 use super::logs_text::{comparison_text, summary_text};
 use super::logs_window::CountedTime;
-use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputKind, note_written, requested, write_files};
 
 /// The kinds of files that the verb writes.
 const WRITTEN: [OutputKind; 3] = [OutputKind::Html, OutputKind::Json, OutputKind::Csv];

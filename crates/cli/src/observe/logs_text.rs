@@ -7,8 +7,7 @@ use busyhour_report::numbers::{counted, percent, rate, thousands};
 use busyhour_report::{
     NamedLog, curve, log_comparison_note, log_entries, log_extent, log_notes, log_verdict,
 };
-
-use crate::columns::Columns;
+use busyhour_terminal::columns::Columns;
 
 /// Maximum number of templates, traces and differences that are listed.
 pub(super) const ROWS_MAX: usize = 20;

@@ -2,9 +2,8 @@
 
 use busyhour_analysis::comparison::RunWindow;
 use busyhour_logs::{EntryTime, StampReader, StampSettings, Zone};
-
-use crate::exit::hinted;
-use crate::quantities::span;
+use busyhour_terminal::exit::hinted;
+use busyhour_terminal::quantities::span;
 
 const NS_PER_DAY: i64 = 86_400_000_000_000;
 

@@ -5,9 +5,8 @@ use std::time::SystemTime;
 
 use busyhour_observation::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark, marks_are_read};
 use busyhour_record::RunDir;
+use busyhour_terminal::exit::{Exit, complain, say};
 use clap::Args;
-
-use crate::exit::{Exit, complain, say};
 
 /// Directory of the runs that have no directory of their own.
 const RUNS: &str = "busyhour-runs";

@@ -7,11 +7,11 @@ use busyhour_diagnostic::io_hints::{chain, with_hint};
 use busyhour_limits::files::{TEXT_FILE_BYTES, read_regular};
 use busyhour_observation::{ObservationRequest, SourceSpec};
 use busyhour_observe::prometheus::{MetricsServerOptions, ServerTls};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain};
 use clap::Args;
 
 use super::watch::WatchArgs;
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain};
 use crate::observing::TOKEN_VARIABLE;
 
 /// Default address of the metrics.
@@ -173,7 +173,7 @@ fn listen(option: &str, address: SocketAddr) -> Result<TcpListener, CommandError
 
 #[cfg(not(target_os = "linux"))]
 mod running {
-    use crate::exit::{Exit, complain};
+    use busyhour_terminal::exit::{Exit, complain};
 
     pub(super) fn serve(_serving: super::Serving) -> Exit {
         complain(Exit::Internal, "watching a system is supported only on Linux")
@@ -192,9 +192,9 @@ mod running {
     use busyhour_program::clock::Clock;
 
     use super::{Serving, TOKEN_VARIABLE};
-    use crate::command_error::CommandError;
-    use crate::exit::{Exit, complain, print, say};
-    use crate::stop_signals::Signals;
+    use busyhour_terminal::command_error::CommandError;
+    use busyhour_terminal::exit::{Exit, complain, print, say};
+    use busyhour_terminal::signals::Signals;
 
     pub(super) fn serve(serving: Serving) -> Exit {
         match try_serve(serving) {

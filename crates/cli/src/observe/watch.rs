@@ -7,15 +7,15 @@ use busyhour_observation::{Observation, ObservationRequest, ProcessName, SourceS
 use busyhour_program::clock::Clock;
 use busyhour_record::RunDir;
 use busyhour_series::FileStart;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain, say};
+use busyhour_terminal::outputs::{OutputFile, OutputKind};
+use busyhour_terminal::quantities::time_ns;
+use busyhour_terminal::signals::Signals;
 use clap::Args;
 
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, say};
 use crate::observed_dir;
 use crate::observing::{fetch_options, interval_of, metrics_of, sources_of};
-use crate::outputs::{OutputFile, OutputKind};
-use crate::quantities::time_ns;
-use crate::stop_signals::Signals;
 
 /// Options of a watch without a run.
 #[derive(Debug, Default, Args)]

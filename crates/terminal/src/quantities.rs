@@ -1,20 +1,20 @@
 //! Parses times, rates and shares on the command line.
 
-use crate::command_error::CommandError;
-
 use busyhour_analysis::LogWindow;
 use busyhour_analysis::comparison::RunWindow;
 use busyhour_queueing::network::quantity::number;
-pub(crate) use busyhour_queueing::network::quantity::{rate_per_s, seconds};
+pub use busyhour_queueing::network::quantity::{rate_per_s, seconds};
+
+use crate::command_error::CommandError;
 
 /// Parses a time, which must have a unit.
-pub(crate) fn time_s(text: &str) -> Result<f64, CommandError> {
+pub fn time_s(text: &str) -> Result<f64, CommandError> {
     refuse_bare_time(text)?;
     Ok(seconds(text)?)
 }
 
 /// Rejects a number without a unit, except 0.
-pub(crate) fn refuse_bare_time(text: &str) -> Result<(), CommandError> {
+pub fn refuse_bare_time(text: &str) -> Result<(), CommandError> {
     let text = text.trim();
     match text.parse::<f64>() {
         Ok(number) if number != 0.0 => Err(format!("`{text}` has no unit; write {text}s or {text}ms").into()),
@@ -23,22 +23,22 @@ pub(crate) fn refuse_bare_time(text: &str) -> Result<(), CommandError> {
 }
 
 /// Parses a window of a log: `2min,22min` is from 2 to 22 minutes after the first start in the log.
-pub(crate) fn log_span(text: &str) -> Result<LogWindow, CommandError> {
+pub fn log_span(text: &str) -> Result<LogWindow, CommandError> {
     span(text).map(log_window)
 }
 
 /// Like [`log_span`], but it accepts numbers without a unit, as seconds, for the old names of subcommands.
-pub(crate) fn log_span_in_seconds(text: &str) -> Result<LogWindow, CommandError> {
+pub fn log_span_in_seconds(text: &str) -> Result<LogWindow, CommandError> {
     span_in_seconds(text).map(log_window)
 }
 
 /// The window of a log between two times.
-pub(crate) fn log_window(RunWindow { from_s, to_s }: RunWindow) -> LogWindow {
+pub fn log_window(RunWindow { from_s, to_s }: RunWindow) -> LogWindow {
     LogWindow { before_s: from_s, duration_s: to_s - from_s }
 }
 
 /// Parses a window of a log with its length: `120,1200` begins 120 s after the first start in the log and lasts 1200 s.
-pub(crate) fn window(text: &str) -> Result<LogWindow, CommandError> {
+pub fn window(text: &str) -> Result<LogWindow, CommandError> {
     let (before, duration) =
         text.split_once(',').ok_or("expected BEFORE,DURATION in seconds, such as 120,1200")?;
     let (before_s, duration_s) = (seconds(before)?, seconds(duration)?);
@@ -49,13 +49,13 @@ pub(crate) fn window(text: &str) -> Result<LogWindow, CommandError> {
 }
 
 /// Parses a window of a run: `2min,22min` is from 2 to 22 minutes after the start of the run.
-pub(crate) fn span(text: &str) -> Result<RunWindow, CommandError> {
+pub fn span(text: &str) -> Result<RunWindow, CommandError> {
     text.split(',').try_for_each(refuse_bare_time)?;
     span_in_seconds(text)
 }
 
 /// Like [`span`], but it accepts numbers without a unit, as seconds, for the old names of subcommands.
-pub(crate) fn span_in_seconds(text: &str) -> Result<RunWindow, CommandError> {
+pub fn span_in_seconds(text: &str) -> Result<RunWindow, CommandError> {
     let (from, to) = text.split_once(',').ok_or("expected FROM,TO, such as 2min,22min")?;
     let (from_s, to_s) = (seconds(from)?, seconds(to)?);
     if to_s <= from_s {
@@ -65,7 +65,7 @@ pub(crate) fn span_in_seconds(text: &str) -> Result<RunWindow, CommandError> {
 }
 
 /// Parses a share, such as `5%` or `0.05`.
-pub(crate) fn share(text: &str) -> Result<f64, CommandError> {
+pub fn share(text: &str) -> Result<f64, CommandError> {
     match text.trim().strip_suffix('%') {
         Some(percent) => Ok(number(percent)? / 100.0),
         None => match number(text)? {
@@ -80,19 +80,19 @@ pub(crate) fn share(text: &str) -> Result<f64, CommandError> {
 }
 
 /// Parses the width of a histogram's bins, a number in ms.
-pub(crate) fn bin_width_ms(text: &str) -> Result<f64, CommandError> {
+pub fn bin_width_ms(text: &str) -> Result<f64, CommandError> {
     let cell: Option<f64> = text.parse().ok();
     cell.filter(|ms| *ms > 0.0 && ms.is_finite()).ok_or_else(|| "expected a positive number of ms".into())
 }
 
 /// Parses the width of a histogram's bins, a time with a unit. Returns it in ms.
-pub(crate) fn cell_ms(text: &str) -> Result<f64, CommandError> {
+pub fn cell_ms(text: &str) -> Result<f64, CommandError> {
     let ms = time_s(text)? * 1e3;
     if ms > 0.0 { Ok(ms) } else { Err("it must be greater than 0".into()) }
 }
 
 /// Converts a time with a unit, the value of `option`, to nanoseconds.
-pub(crate) fn time_ns(option: &str, text: &str) -> Result<u64, CommandError> {
+pub fn time_ns(option: &str, text: &str) -> Result<u64, CommandError> {
     refuse_bare_time(text).map_err(|error| format!("{option}: {error}"))?;
     busyhour_arrivals::time_ns(text).map_err(|error| format!("{option}: {}", error.render(text)).into())
 }

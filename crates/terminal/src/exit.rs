@@ -7,7 +7,7 @@ use crate::console::{self, Stream};
 
 /// The exit codes of every verb. They are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// 0: success; for a run: it completed, with or without failed samples (as in JMeter).
     Completed = 0,
     /// 1: the program or the system failed.
@@ -37,7 +37,7 @@ pub(crate) enum Exit {
 }
 
 /// The table of exit codes for the `--help` of verbs that run plans.
-pub(crate) const RUN_TABLE: &str = "Exit codes:
+pub const RUN_TABLE: &str = "Exit codes:
   0  the run completed, with or without failed samples
   1  the program or the system failed
   2  the command line is wrong
@@ -52,7 +52,7 @@ pub(crate) const RUN_TABLE: &str = "Exit codes:
 A run that was stopped still stores its measurements.";
 
 /// The table of exit codes for the `--help` of `report`.
-pub(crate) const REPORT_TABLE: &str = "Exit codes:
+pub const REPORT_TABLE: &str = "Exit codes:
   0  success; all thresholds passed
   1  the program or the system failed
   2  the command line is wrong
@@ -61,7 +61,7 @@ pub(crate) const REPORT_TABLE: &str = "Exit codes:
   6  a threshold failed";
 
 /// The table of exit codes for the `--help` of verbs that read results.
-pub(crate) const READ_TABLE: &str = "Exit codes:
+pub const READ_TABLE: &str = "Exit codes:
   0  success
   1  the program or the system failed
   2  the command line is wrong
@@ -74,67 +74,58 @@ impl From<Exit> for ExitCode {
 }
 
 /// Prints an error message and returns the exit code.
-pub(crate) fn complain(exit: Exit, message: &(impl std::fmt::Display + ?Sized)) -> Exit {
+pub fn complain(exit: Exit, message: &(impl std::fmt::Display + ?Sized)) -> Exit {
     say(&format!("error: {message}"));
     exit
 }
 
 /// Appends a hint to an error message, unless `hint` is empty.
-pub(crate) fn hinted(message: String, hint: &str) -> String {
+pub fn hinted(message: String, hint: &str) -> String {
     if hint.is_empty() { message } else { format!("{message}\n  hint: {hint}") }
 }
 
 /// Prints a message to stderr. Parts of the message may come from plans, files and servers.
-pub(crate) fn say(message: &str) {
+pub fn say(message: &str) {
     let message = busyhour_diagnostic::printable_lines(message);
     console::write(Stream::Err, format!("{message}\n").as_bytes());
 }
 
 /// The amount of output besides results, errors and warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Verbosity {
+pub enum Verbosity {
+    /// Nothing else (`--quiet`).
     Quiet,
+    /// Notes.
     Normal,
+    /// Notes, phases of runs and times for reading (`-v`).
     Verbose,
 }
 
 static VERBOSITY: AtomicU8 = AtomicU8::new(Verbosity::Normal as u8);
 
-pub(crate) fn set_verbosity(verbosity: Verbosity) {
+/// Sets the amount of output for the whole process.
+pub fn set_verbosity(verbosity: Verbosity) {
     VERBOSITY.store(verbosity as u8, Ordering::Relaxed);
 }
 
 /// Whether `--quiet` was given.
-pub(crate) fn is_quiet() -> bool {
+pub fn is_quiet() -> bool {
     VERBOSITY.load(Ordering::Relaxed) == Verbosity::Quiet as u8
 }
 
 /// Whether `-v` was given.
-pub(crate) fn is_verbose() -> bool {
+pub fn is_verbose() -> bool {
     VERBOSITY.load(Ordering::Relaxed) == Verbosity::Verbose as u8
 }
 
 /// Prints a message that is neither an error nor a warning, unless `--quiet` was given.
-pub(crate) fn note(message: &str) {
+pub fn note(message: &str) {
     if !is_quiet() {
         say(message);
     }
 }
 
 /// Prints a result to stdout; returns false if stdout is closed.
-pub(crate) fn print(text: &str) -> bool {
+pub fn print(text: &str) -> bool {
     console::write(Stream::Out, text.as_bytes())
-}
-
-/// Prints the output of a script in the plan. A closed stream is not reported as an error.
-pub(crate) fn print_of_script(stream: busyhour_program::run::Stream, text: &str) {
-    use std::io::Write as _;
-    match stream {
-        busyhour_program::run::Stream::Output => {
-            print(text);
-        }
-        busyhour_program::run::Stream::Error => {
-            let _ = std::io::stderr().write_all(text.as_bytes());
-        }
-    }
 }

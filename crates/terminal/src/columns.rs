@@ -1,22 +1,24 @@
 //! Plain-text tables: numbers are right-aligned, and columns are two spaces apart.
 
 /// A table with a heading. The first `left` columns contain text and are left-aligned.
-pub(crate) struct Columns {
+pub struct Columns {
     left: usize,
     rows: Vec<Vec<String>>,
 }
 
 impl Columns {
-    pub(crate) fn new(left: usize, heading: &[&str]) -> Self {
+    /// A table that has only its heading.
+    pub fn new(left: usize, heading: &[&str]) -> Self {
         Self { left, rows: vec![heading.iter().map(|&cell| cell.to_owned()).collect()] }
     }
 
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
+    /// Adds a row.
+    pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
     /// Renders the table without trailing spaces.
-    pub(crate) fn render(&self) -> String {
+    pub fn render(&self) -> String {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             self.rows

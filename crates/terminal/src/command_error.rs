@@ -1,24 +1,29 @@
 //! The error type of commands.
 
-use busyhour_capacity::CapacityError;
-use busyhour_launch::UrlPlanError;
+use std::error::Error;
+use std::ffi::OsString;
+
 use busyhour_queueing::network::NotationError;
 
 /// The reason why a command ends or rejects an argument.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CommandError {
+pub enum CommandError {
     /// A message for the user about an argument, a file or a combination of options.
     #[error("{0}")]
     Refused(String),
     /// A number or a time has invalid syntax.
     #[error(transparent)]
     Notation(#[from] NotationError),
-    /// A file of measurements, a model or a parameter is invalid.
+    /// An error of the crate that does the work of the command.
     #[error(transparent)]
-    Capacity(#[from] CapacityError),
-    /// No plan can be generated for a URL.
-    #[error(transparent)]
-    UrlPlan(#[from] UrlPlanError),
+    Other(Box<dyn Error + Send + Sync>),
+}
+
+impl CommandError {
+    /// The error of a command that ends because of `error`.
+    pub fn of(error: impl Error + Send + Sync + 'static) -> Self {
+        CommandError::Other(Box::new(error))
+    }
 }
 
 impl From<String> for CommandError {
@@ -33,10 +38,12 @@ impl From<&str> for CommandError {
     }
 }
 
-/// For tests: errors are equal if they show the same message to the user.
-#[cfg(test)]
+/// Errors are equal if they show the same message to the user.
 impl PartialEq for CommandError {
     fn eq(&self, other: &CommandError) -> bool {
         self.to_string() == other.to_string()
     }
 }
+
+/// Checks the words of a command line, from the name of the verb on, without executing it.
+pub type CommandLineCheck = fn(Vec<OsString>) -> Result<(), CommandError>;

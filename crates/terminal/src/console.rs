@@ -17,8 +17,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The destination of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub enum Stream {
+    /// Standard output.
     Out,
+    /// Standard error.
     Err,
 }
 
@@ -32,7 +34,7 @@ struct Console {
 static CONSOLE: OnceLock<Console> = OnceLock::new();
 
 /// Starts the thread that writes messages from now on.
-pub(crate) fn start() -> std::io::Result<()> {
+pub fn start() -> std::io::Result<()> {
     if CONSOLE.get().is_some() {
         return Ok(());
     }
@@ -59,7 +61,7 @@ pub(crate) fn start() -> std::io::Result<()> {
 }
 
 /// Writes a message, or queues it for the thread. Returns false if the stream is closed.
-pub(crate) fn write(stream: Stream, bytes: &[u8]) -> bool {
+pub fn write(stream: Stream, bytes: &[u8]) -> bool {
     let Some(console) = CONSOLE.get() else { return write_now(stream, bytes) };
     console.waiting.fetch_add(1, Ordering::SeqCst);
     if console.messages.try_send((stream, bytes.to_vec())).is_err() {
@@ -82,7 +84,7 @@ fn write_now(stream: Stream, bytes: &[u8]) -> bool {
 
 /// Waits until everything is written. There is no limit until `is_hurried` returns true; then it waits for at most one
 /// second. After that second, later calls do not wait again.
-pub(crate) fn drain(is_hurried: impl Fn() -> bool) {
+pub fn drain(is_hurried: impl Fn() -> bool) {
     let Some(console) = CONSOLE.get() else { return };
     let mut hurried_since = None;
     while console.waiting.load(Ordering::SeqCst) > 0 && !console.timed_out.load(Ordering::SeqCst) {

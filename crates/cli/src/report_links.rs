@@ -1,35 +1,9 @@
-//! Properties of standard output (width, colours and links), and opening the report in the browser.
+//! Ways to see more of the results of a run: a command for the terminal, and the page in the browser.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use busyhour_report::Look;
-
-use crate::exit::say;
-use crate::progress::columns;
-
-/// Properties of standard output.
-pub(crate) struct Output {
-    pub(crate) look: Look,
-    pub(crate) is_terminal: bool,
-    /// Whether addresses can be written as links.
-    pub(crate) has_links: bool,
-}
-
-impl Output {
-    pub(crate) fn of_stdout() -> Output {
-        let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
-        let colour = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        // The Linux console and terminals without a type print the escape sequence of a link as text.
-        let knows_links =
-            std::env::var("TERM").is_ok_and(|term| !matches!(term.as_str(), "" | "dumb" | "linux"));
-        Output {
-            look: Look { width: columns().filter(|_| is_terminal), colour },
-            is_terminal,
-            has_links: colour && knows_links,
-        }
-    }
-}
+use busyhour_terminal::exit::say;
 
 /// The command that the user can run to see all tables and caveats of results.
 pub(crate) fn report_command(inputs: &[&Path]) -> String {

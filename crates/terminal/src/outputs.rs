@@ -10,14 +10,20 @@ use crate::exit::{Exit, complain, note};
 
 /// The content of an output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OutputKind {
+pub enum OutputKind {
+    /// A page.
     Html,
+    /// JSON.
     Json,
+    /// CSV.
     Csv,
+    /// Markdown.
     Markdown,
     /// The outcome of thresholds as JUnit XML.
     Junit,
+    /// Samples in Apache Parquet.
     Parquet,
+    /// A model in TOML.
     Toml,
     /// A directory with JMeter's dashboard.
     Dashboard,
@@ -38,7 +44,7 @@ const EXTENSIONS: [(&str, OutputKind); 9] = [
 
 impl OutputKind {
     /// The kind of the file at `path`. A directory, or a path without a known extension, is for JMeter's dashboard.
-    pub(crate) fn of(path: &Path) -> OutputKind {
+    pub fn of(path: &Path) -> OutputKind {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let known = EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
         known.filter(|_| !path.is_dir()).map_or(OutputKind::Dashboard, |(_, kind)| *kind)
@@ -61,16 +67,15 @@ impl OutputKind {
 
 /// An output file.
 #[derive(Clone, Debug)]
-pub(crate) struct OutputFile {
-    pub(crate) path: PathBuf,
-    pub(crate) kind: OutputKind,
+pub struct OutputFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its content.
+    pub kind: OutputKind,
 }
 
 /// The files of `-o`; an error if a verb cannot write one of their kinds.
-pub(crate) fn output_files(
-    paths: &[PathBuf],
-    written: &[OutputKind],
-) -> Result<Vec<OutputFile>, CommandError> {
+pub fn output_files(paths: &[PathBuf], written: &[OutputKind]) -> Result<Vec<OutputFile>, CommandError> {
     let file = |path: &PathBuf| {
         let kind = OutputKind::of(path);
         if written.contains(&kind) {
@@ -91,7 +96,7 @@ pub(crate) fn output_files(
 
 /// The requested files, and whether JSON is printed. `json_file` is the value of `--json` in its old form. For a kind of
 /// file that is not in `written`, it prints an error and returns the exit code.
-pub(crate) fn requested(
+pub fn requested(
     output: &[PathBuf],
     json: bool,
     json_file: Option<&PathBuf>,
@@ -105,7 +110,7 @@ pub(crate) fn requested(
 }
 
 /// Writes text files. `text` returns the content of each file.
-pub(crate) fn write_files(
+pub fn write_files(
     files: &[OutputFile],
     text: &mut dyn FnMut(OutputKind) -> Result<String, CommandError>,
 ) -> Result<(), Exit> {
@@ -118,7 +123,7 @@ pub(crate) fn write_files(
 }
 
 /// Prints the names of the files that were written.
-pub(crate) fn note_written(files: &[OutputFile]) {
+pub fn note_written(files: &[OutputFile]) {
     files.iter().for_each(|file| note(&format!("wrote {}", file.path.display())));
 }
 
