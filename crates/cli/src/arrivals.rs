@@ -13,9 +13,9 @@ use busyhour_terminal::command_error::CommandError;
 use busyhour_terminal::exit::{Exit, complain, note, print, say};
 use busyhour_terminal::output::Output;
 use busyhour_terminal::outputs::{OutputKind, note_written, write_files};
+use busyhour_verb_inputs::reading::ReadingProgress;
 
 pub(crate) use self::args::{ArrivalsArgs, TablesArgs, explanation};
-use crate::reading::ReadingProgress;
 
 /// Maximum number of labels in the hint for an unknown label.
 const LABELS_LISTED: usize = 8;

@@ -11,9 +11,9 @@ use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_program::run::JmeterProperties;
 use busyhour_terminal::command_error::CommandError;
 use busyhour_terminal::exit::{Exit, complain, print};
+use busyhour_verb_inputs::properties::of_flags;
 
 use crate::args::CheckArgs;
-use crate::properties::of_flags;
 
 /// The result for one plan.
 struct Finding {

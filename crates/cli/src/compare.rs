@@ -16,10 +16,10 @@ use busyhour_terminal::exit::{Exit, complain, print, say};
 use busyhour_terminal::output::Output;
 use busyhour_terminal::outputs::{OutputKind, note_written, output_files, write_files};
 use busyhour_terminal::quantities::share;
+use busyhour_verb_inputs::results_args::ComparedArgs;
+use busyhour_verb_inputs::run_paths::{read_all, runs_of};
 use clap::{Args, ValueEnum};
 
-use crate::results_args::ComparedArgs;
-use crate::run_paths::{read_all, runs_of};
 use crate::trend::{self, DetectionArgs, TrendArgs};
 
 #[derive(Debug, Args)]

@@ -9,14 +9,15 @@ use busyhour_launch::{PropertySources, assignment};
 use busyhour_results::ResultsInput;
 use busyhour_terminal::command_error::CommandError;
 use busyhour_terminal::exit::{Exit, RUN_TABLE, complain, print, say};
+use busyhour_verb_inputs::properties::loaded;
+use busyhour_verb_inputs::reading;
+use busyhour_verb_inputs::results_options::results_options;
 use clap::{CommandFactory as _, Parser};
 
 use crate::load_args::UrlArgs;
 use crate::own_args::OwnArgs;
-use crate::properties::loaded;
-use crate::results_options::results_options;
 use crate::run_command::RunCommand;
-use crate::{reading, run, usage};
+use crate::{run, usage};
 
 /// The kind of a flag's argument.
 #[derive(Clone, Copy, PartialEq, Eq)]

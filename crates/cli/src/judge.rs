@@ -10,12 +10,11 @@ use busyhour_report::{Look, threshold_table};
 use busyhour_results::{ResultsOptions, judge_results, run_dir_hint};
 use busyhour_terminal::exit::{Exit, REPORT_TABLE, complain, hinted, note, print, say};
 use busyhour_terminal::output::width;
+use busyhour_verb_inputs::inputs::{Inputs, names, warn_about_unfinished_runs};
+use busyhour_verb_inputs::reading::with_progress;
+use busyhour_verb_inputs::results_args::ResultsArgs;
+use busyhour_verb_inputs::thresholds::{ThresholdArgs, ThresholdFiles, has_failed};
 use clap::Args;
-
-use crate::inputs::{Inputs, names, warn_about_unfinished_runs};
-use crate::reading::with_progress;
-use crate::results_args::ResultsArgs;
-use crate::thresholds::{ThresholdArgs, ThresholdFiles, has_failed};
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(

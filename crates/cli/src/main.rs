@@ -1,4 +1,5 @@
-//! The `busyhour` command. Only this crate and `terminal` print, exit, and read arguments and the environment.
+//! The `busyhour` command. Only this crate, `terminal` and the crates of verbs print, exit, and read arguments
+//! and the environment.
 
 #[cfg_attr(not(feature = "cluster"), path = "agents_missing.rs")]
 mod agents;
@@ -18,7 +19,6 @@ mod export;
 mod export_series;
 mod export_stacks;
 mod headings;
-mod inputs;
 mod jmeter_args;
 mod judge;
 #[cfg_attr(not(feature = "demo"), path = "lab_missing.rs")]
@@ -31,7 +31,6 @@ mod missing;
 mod observe;
 #[cfg_attr(not(feature = "observe"), path = "observed_missing.rs")]
 mod observed;
-mod observed_dir;
 #[cfg_attr(not(feature = "observe"), path = "observing_missing.rs")]
 mod observing;
 mod old_names;
@@ -40,22 +39,16 @@ mod percentiles;
 #[cfg_attr(not(feature = "observe"), path = "perfmon_missing.rs")]
 mod perfmon;
 mod progress;
-mod properties;
-mod reading;
 mod report;
 mod report_links;
-mod results_args;
-mod results_options;
 mod run;
 mod run_check;
 mod run_command;
-mod run_paths;
 mod send_urls;
 mod server_log;
 mod stop_port;
 mod stop_signals;
 mod terminal_view;
-mod thresholds;
 mod trend;
 mod usage;
 mod verbs;

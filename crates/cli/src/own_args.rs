@@ -6,6 +6,7 @@ use std::time::Duration;
 use busyhour_report::RunShow;
 use busyhour_terminal::command_error::CommandError;
 use busyhour_terminal::quantities::time_ns;
+use busyhour_verb_inputs::thresholds::ThresholdArgs;
 use clap::Args;
 
 use crate::agents::OnArgs;
@@ -15,7 +16,6 @@ use crate::live::LiveArgs;
 use crate::load_args::{LoadArgs, UrlArgs};
 use crate::observing::ObserveRunArgs;
 use crate::run_command::RunCommand;
-use crate::thresholds::ThresholdArgs;
 
 /// Options of a run that JMeter does not have.
 #[derive(Debug, Default, Args)]

@@ -8,10 +8,9 @@ use busyhour_terminal::exit::{Exit, complain, print};
 use busyhour_terminal::output::Output;
 use busyhour_terminal::outputs::{OutputFile, note_written, write_files};
 use busyhour_terminal::quantities::share;
+use busyhour_verb_inputs::results_args::ComparedArgs;
+use busyhour_verb_inputs::run_paths::{read_all, runs_of};
 use clap::{Args, ValueEnum};
-
-use crate::results_args::ComparedArgs;
-use crate::run_paths::{read_all, runs_of};
 
 #[derive(Debug, Args)]
 #[command(

@@ -326,6 +326,11 @@ const LAYERS: &[CrateRule] = &[
         &["analysis", "arrivals", "diagnostic", "queueing", "record", "report"],
     ),
     layered(
+        "verb-inputs",
+        "what several verbs read: results, properties, thresholds",
+        &["analysis", "diagnostic", "launch", "limits", "record", "report", "results", "sample", "terminal"],
+    ),
+    layered(
         "cli",
         "the binary: verbs, output, signals, exit codes",
         &[
@@ -373,6 +378,7 @@ const LAYERS: &[CrateRule] = &[
             "stats",
             "terminal",
             "trials",
+            "verb-inputs",
         ],
     )
     .in_tests(&["standin"]),

@@ -10,9 +10,8 @@ use busyhour_results::LogLoad;
 use busyhour_terminal::command_error::CommandError;
 use busyhour_terminal::outputs::OutputFile;
 use busyhour_terminal::quantities::{cell_ms, log_span, window};
+use busyhour_verb_inputs::results_args::WorkloadArgs;
 use clap::Args;
-
-use crate::results_args::WorkloadArgs;
 
 /// Maximum number of thread-group sizes.
 const SIZES_MAX: usize = 10_000;

@@ -7,9 +7,8 @@ use busyhour_loadsearch::{LoadSearchPlan, LoadTarget};
 use busyhour_search::LoadKind;
 use busyhour_terminal::command_error::CommandError;
 use busyhour_terminal::quantities::{rate_per_s, share, time_s};
+use busyhour_verb_inputs::thresholds::ThresholdArgs;
 use clap::Args;
-
-use crate::thresholds::ThresholdArgs;
 
 /// The directory of searches without `--dir`.
 const DIRECTORY: &str = "busyhour-searches";

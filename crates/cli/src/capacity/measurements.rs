@@ -8,11 +8,10 @@ use busyhour_results::{ResultsOptions, ResultsPart};
 use busyhour_terminal::command_error::CommandError;
 use busyhour_terminal::exit::{Exit, complain};
 use busyhour_terminal::quantities::{share, span, time_s};
+use busyhour_verb_inputs::properties::of_flags;
+use busyhour_verb_inputs::reading::{ReadingProgress, refuse};
+use busyhour_verb_inputs::results_options::results_options;
 use clap::Args;
-
-use crate::properties::of_flags;
-use crate::reading::{ReadingProgress, refuse};
-use crate::results_options::results_options;
 
 /// Sources of measurements and options for reading them.
 #[derive(Debug, Args)]

@@ -12,9 +12,9 @@ use busyhour_terminal::exit::{Exit, complain, say};
 use busyhour_terminal::outputs::{OutputFile, OutputKind};
 use busyhour_terminal::quantities::time_ns;
 use busyhour_terminal::signals::Signals;
+use busyhour_verb_inputs::observed_dir;
 use clap::Args;
 
-use crate::observed_dir;
 use crate::observing::{fetch_options, interval_of, metrics_of, sources_of};
 
 /// Options of a watch without a run.

@@ -11,7 +11,7 @@ use busyhour_terminal::output::Output;
 use busyhour_terminal::outputs::{OutputFile, OutputKind};
 
 /// Prints the figures, and writes them into files.
-pub(crate) fn show(dir: &Path, details: bool, files: &[OutputFile]) -> Exit {
+pub fn show(dir: &Path, details: bool, files: &[OutputFile]) -> Exit {
     let Some(observed) = read_observation(dir) else {
         return complain(Exit::Refused, &format!("{} has no observation", dir.display()));
     };

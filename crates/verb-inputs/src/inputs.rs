@@ -10,21 +10,21 @@ use busyhour_terminal::exit::{Exit, say};
 use tempfile::NamedTempFile;
 
 /// Results to read. Dropping this value deletes the temporary copies of pipes.
-pub(crate) struct Inputs {
+pub struct Inputs {
     /// All results, in the order of the command line.
-    pub(crate) all: Vec<ResultsInput>,
+    pub all: Vec<ResultsInput>,
     copies: Vec<NamedTempFile>,
 }
 
 impl Inputs {
     /// Inputs that are read once.
-    pub(crate) fn once(paths: &[PathBuf]) -> Result<Inputs, (Exit, String)> {
+    pub fn once(paths: &[PathBuf]) -> Result<Inputs, (Exit, String)> {
         Inputs::checked(paths)?;
         Ok(Inputs { all: paths.iter().map(|path| input(path)).collect(), copies: Vec::new() })
     }
 
     /// Inputs that can be read several times. Pipes are first copied to temporary files.
-    pub(crate) fn kept(paths: &[PathBuf]) -> Result<Inputs, (Exit, String)> {
+    pub fn kept(paths: &[PathBuf]) -> Result<Inputs, (Exit, String)> {
         Inputs::checked(paths)?;
         let mut inputs = Inputs { all: Vec::new(), copies: Vec::new() };
         for path in paths {
@@ -71,7 +71,7 @@ impl Inputs {
 }
 
 /// Whether the path is `-`, standard input.
-pub(crate) fn is_stdin(path: &Path) -> bool {
+pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
@@ -92,13 +92,13 @@ fn input(path: &Path) -> ResultsInput {
 }
 
 /// The names of `paths`, separated by commas.
-pub(crate) fn names(paths: &[PathBuf]) -> String {
+pub fn names(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ")
 }
 
 /// Warns about run directories that do not contain the outcome of their run. `done` describes what was done with the results
 /// that they contain.
-pub(crate) fn warn_about_unfinished_runs(paths: &[PathBuf], done: &str) {
+pub fn warn_about_unfinished_runs(paths: &[PathBuf], done: &str) {
     for path in paths.iter().filter(|path| path.is_dir()) {
         let manifest = RunDir::open(path).read_manifest();
         if manifest.is_ok_and(|manifest| manifest.outcome.is_none()) {

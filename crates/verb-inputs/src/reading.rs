@@ -13,7 +13,7 @@ use busyhour_terminal::output::width;
 const STEP: Duration = Duration::from_millis(200);
 
 /// A progress line on a terminal.
-pub(crate) struct ReadingProgress {
+pub struct ReadingProgress {
     name: String,
     began: Instant,
     next: Instant,
@@ -22,7 +22,8 @@ pub(crate) struct ReadingProgress {
 }
 
 impl ReadingProgress {
-    pub(crate) fn new(name: &str) -> ReadingProgress {
+    /// The progress of reading the input with this name.
+    pub fn new(name: &str) -> ReadingProgress {
         let on_terminal = std::io::stderr().is_terminal();
         // The first line is delayed, so that no progress is shown for short files.
         ReadingProgress {
@@ -35,7 +36,7 @@ impl ReadingProgress {
     }
 
     /// Shows the number of bytes read, and the percentage if the total is known.
-    pub(crate) fn show(&mut self, bytes: u64, of: Option<u64>) {
+    pub fn show(&mut self, bytes: u64, of: Option<u64>) {
         if !self.on_terminal || Instant::now() < self.next {
             return;
         }
@@ -52,7 +53,8 @@ impl ReadingProgress {
         let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Removes the line; with `-v`, prints how long reading took.
+    pub fn clear(&mut self) {
         if is_verbose() {
             say(&format!("read {} in {:.1} s", self.name, self.began.elapsed().as_secs_f64()));
         }
@@ -63,12 +65,12 @@ impl ReadingProgress {
 }
 
 /// Reads the inputs and shows the progress.
-pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReadRunError> {
+pub fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReadRunError> {
     with_progress(inputs, |inputs, progress| summarise_results(inputs, options, progress))
 }
 
 /// Reads `inputs` with `summarise` and shows the progress.
-pub(crate) fn with_progress<T>(
+pub fn with_progress<T>(
     inputs: Vec<ResultsInput>,
     summarise: impl FnOnce(Vec<ResultsInput>, &mut dyn FnMut(u64, Option<u64>)) -> T,
 ) -> T {
@@ -83,7 +85,7 @@ pub(crate) fn with_progress<T>(
 }
 
 /// Prints the reason why results cannot be read.
-pub(crate) fn refuse(error: &ReadRunError) -> Exit {
+pub fn refuse(error: &ReadRunError) -> Exit {
     let mut diagnostic = Diagnostic::error("results", error.to_string());
     if let Some(cause) = std::error::Error::source(error) {
         diagnostic = diagnostic.with_error(cause);

@@ -6,7 +6,7 @@ use busyhour_terminal::command_error::CommandError;
 use busyhour_terminal::exit::say;
 
 /// Reads the files and applies the flags.
-pub(crate) fn loaded(sources: &PropertySources) -> Result<LoadedProperties, CommandError> {
+pub fn loaded(sources: &PropertySources) -> Result<LoadedProperties, CommandError> {
     let loaded = sources.load(0).map_err(|error| chain(&error))?;
     for path in &loaded.missing {
         say(&format!("warning: the properties file {} does not exist", path.display()));
@@ -15,7 +15,7 @@ pub(crate) fn loaded(sources: &PropertySources) -> Result<LoadedProperties, Comm
 }
 
 /// The properties that `-J` and `-q` set, for verbs that read results or plans.
-pub(crate) fn of_flags(
+pub fn of_flags(
     jmeter: &[String],
     additional: &[std::path::PathBuf],
 ) -> Result<LoadedProperties, CommandError> {

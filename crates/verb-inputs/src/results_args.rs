@@ -13,7 +13,7 @@ use crate::results_options::results_options;
 
 /// Time window and file format of results.
 #[derive(Debug, Args)]
-pub(crate) struct ResultsArgs {
+pub struct ResultsArgs {
     /// Use only samples that start between FROM and TO, counted from the start of each run, e.g. 10s,2min.
     #[arg(long, value_name = "FROM,TO", value_parser = span, conflicts_with = "steady")]
     window: Option<RunWindow>,
@@ -33,7 +33,7 @@ pub(crate) struct ResultsArgs {
 
 /// The kind of load of a log.
 #[derive(Debug, Default, Args)]
-pub(crate) struct WorkloadArgs {
+pub struct WorkloadArgs {
     /// Workload of a JTL: open if requests started on a schedule, closed if threads waited for each response, as in JMeter
     /// (default: closed). A run directory contains this information.
     #[arg(long, value_enum, value_name = "KIND")]
@@ -49,7 +49,8 @@ enum Workload {
 }
 
 impl WorkloadArgs {
-    pub(crate) fn is_open(&self) -> bool {
+    /// Whether requests started on a schedule.
+    pub fn is_open(&self) -> bool {
         self.open || self.workload == Some(Workload::Open)
     }
 }
@@ -63,17 +64,17 @@ enum SteadyHow {
 
 impl ResultsArgs {
     /// The window on the command line, if one was given.
-    pub(crate) const fn window(&self) -> Option<RunWindow> {
+    pub const fn window(&self) -> Option<RunWindow> {
         self.window
     }
 
     /// Whether time stamps are the ends of samples.
-    pub(crate) const fn are_end_stamps(&self) -> bool {
+    pub const fn are_end_stamps(&self) -> bool {
         self.end_stamps
     }
 
     /// Whether ramps are excluded.
-    pub(crate) const fn is_steady(&self) -> bool {
+    pub const fn is_steady(&self) -> bool {
         self.steady.is_some()
     }
 
@@ -86,7 +87,7 @@ impl ResultsArgs {
     }
 
     /// The options for reading results, including those that properties set.
-    pub(crate) fn options(&self) -> Result<ResultsOptions, CommandError> {
+    pub fn options(&self) -> Result<ResultsOptions, CommandError> {
         let properties = of_flags(&self.jmeter_property, &self.additional)?.all;
         let mut options = results_options(&properties)?;
         options.read.stamps_are_ends |= self.end_stamps;
@@ -97,9 +98,10 @@ impl ResultsArgs {
 
 /// Options on reading runs for a comparison.
 #[derive(Debug, Args)]
-pub(crate) struct ComparedArgs {
+pub struct ComparedArgs {
     #[command(flatten)]
-    pub(crate) results: ResultsArgs,
+    /// Time window and file format.
+    pub results: ResultsArgs,
     /// Measure times from the intended or from the actual start. A JTL has only the latter.
     #[arg(long, value_enum, default_value_t = Clock::Response)]
     clock: Clock,
@@ -115,7 +117,8 @@ enum Clock {
 }
 
 impl ComparedArgs {
-    pub(crate) const fn clock(&self) -> ComparedClock {
+    /// The clock that times are measured with.
+    pub const fn clock(&self) -> ComparedClock {
         match self.clock {
             Clock::Response => ComparedClock::Response,
             Clock::Service => ComparedClock::Service,
@@ -123,7 +126,7 @@ impl ComparedArgs {
     }
 
     /// The settings for reading runs; with a `seed`, they include a bootstrap within each run.
-    pub(crate) fn reading(&self, seed: Option<u64>) -> Result<RunReading, CommandError> {
+    pub fn reading(&self, seed: Option<u64>) -> Result<RunReading, CommandError> {
         let ResultsOptions { read, part, .. } = self.results.options()?;
         Ok(RunReading { clock: self.clock(), part, read, seed })
     }

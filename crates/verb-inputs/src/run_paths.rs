@@ -15,11 +15,11 @@ const LOGS: [&str; 3] = ["jtl", "csv", "xml"];
 const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// The files or directories of a run. There are several if a test has several generators.
-pub(crate) type RunFiles = Vec<PathBuf>;
+pub type RunFiles = Vec<PathBuf>;
 
 /// The runs at `paths`, which are run directories, result files, or directories that contain either. If a path cannot be
 /// read or contains no runs, or if a run is given twice, it prints an error and returns the exit code.
-pub(crate) fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
+pub fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
     let mut runs: Vec<RunFiles> = Vec::new();
     let mut known = Vec::new();
     for path in paths {
@@ -92,7 +92,7 @@ fn is_log(path: &Path) -> bool {
 }
 
 /// Reads runs. If runs cannot be read, it prints an error for each of them and returns `None`.
-pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<MeasuredRun>> {
+pub fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<MeasuredRun>> {
     let mut runs = Vec::new();
     let mut failed = false;
     for (at, files) in paths.iter().enumerate() {

@@ -18,9 +18,10 @@ use toml::Spanned;
 /// Environment variable with the file of a GitHub step summary.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
+/// The thresholds on the command line, and the files for their outcome.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Thresholds")]
-pub(crate) struct ThresholdArgs {
+pub struct ThresholdArgs {
     /// Condition that must hold, e.g. 'p95 < 800ms'.
     ///
     /// Other examples: 'p95 of checkout < 800ms over 30s', 'errors < 1%'; or a Taurus criterion with its action: 'avg-rt>150ms
@@ -46,7 +47,7 @@ pub(crate) struct ThresholdArgs {
 
 /// The files for the outcome of thresholds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ThresholdFiles {
+pub struct ThresholdFiles {
     junit: Option<PathBuf>,
     markdown: Option<PathBuf>,
     json: Option<PathBuf>,
@@ -54,14 +55,14 @@ pub(crate) struct ThresholdFiles {
 
 impl ThresholdFiles {
     /// Whether the command line names a file that needs thresholds.
-    pub(crate) fn are_requested(&self) -> bool {
+    pub fn are_requested(&self) -> bool {
         self.junit.is_some() || self.json.is_some()
     }
 }
 
 impl ThresholdArgs {
     /// Reads the criteria, or returns all errors in them.
-    pub(crate) fn read(self) -> Result<(Vec<Criterion>, ThresholdFiles), CommandError> {
+    pub fn read(self) -> Result<(Vec<Criterion>, ThresholdFiles), CommandError> {
         let (mut criteria, mut wrong) = (Vec::new(), Vec::new());
         for path in &self.thresholds {
             match read_input_text(path, INPUT_BYTES) {
@@ -179,7 +180,7 @@ fn read_file(text: &str, name: &str) -> Result<Vec<Criterion>, Vec<Diagnostic>> 
 
 impl ThresholdFiles {
     /// Writes the files requested on the command line. Returns the paths of the written files, and error messages.
-    pub(crate) fn write(&self, source: &str, summary: &Summary) -> (Vec<PathBuf>, Vec<String>) {
+    pub fn write(&self, source: &str, summary: &Summary) -> (Vec<PathBuf>, Vec<String>) {
         let report = ThresholdReport::new(source.to_owned(), summary.thresholds.clone());
         let (mut written, mut failed) = (Vec::new(), Vec::new());
         let mut note = |path: &Path, error: Option<String>| match error {
@@ -218,7 +219,7 @@ impl ThresholdFiles {
 }
 
 /// Whether a threshold fails the run.
-pub(crate) fn has_failed(summary: &Summary) -> bool {
+pub fn has_failed(summary: &Summary) -> bool {
     summary.thresholds.iter().any(|threshold| threshold.fails_run)
 }
 

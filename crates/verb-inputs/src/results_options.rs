@@ -8,7 +8,7 @@ use busyhour_results::{ReadSettings, ResultsOptions};
 use busyhour_sample::ApdexLimits;
 
 /// The options for reading results that JMeter's properties set.
-pub(crate) fn results_options(properties: &HashMap<String, String>) -> Result<ResultsOptions, CommandError> {
+pub fn results_options(properties: &HashMap<String, String>) -> Result<ResultsOptions, CommandError> {
     let get = |name: &str| properties.get(name).map(String::as_str);
     let save = SaveConfig::from_properties(get).map_err(|error| error.to_string())?;
     // Without such properties, the default columns of several JMeter releases are tried.
