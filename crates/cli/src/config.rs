@@ -73,7 +73,7 @@ pub(crate) fn main(args: &ConfigArgs, mut command: clap::Command) -> Exit {
         ConfigVerb::Schema { file } => {
             print(&match file {
                 SchemaOf::Experiment => format!("{:#}\n", Experiment::schema()),
-                SchemaOf::Model => crate::capacity::schema(),
+                SchemaOf::Model => busyhour_verb_capacity::schema(),
                 SchemaOf::Thresholds => format!("{:#}\n", ThresholdReport::schema()),
             });
             Exit::Completed

@@ -5,7 +5,6 @@
 mod agents;
 mod args;
 mod arrivals;
-mod capacity;
 mod check;
 #[cfg_attr(not(feature = "cluster"), path = "cluster_missing.rs")]
 mod cluster;
@@ -121,7 +120,7 @@ fn dispatch(verb: Verb) -> Exit {
         Verb::Report(report) => report::main(report),
         Verb::Compare(compare) => compare::main(compare),
         Verb::Export(export) => export::main(&export),
-        Verb::Capacity(capacity) => capacity::main(&capacity),
+        Verb::Capacity(capacity) => busyhour_verb_capacity::main(&capacity, run_check::check),
         Verb::Observe(observe) => observe::main(&observe),
         Verb::Experiment(experiment) => experiment::main(experiment),
         Verb::Cluster(cluster) => cluster::main(&cluster),
@@ -136,9 +135,9 @@ fn dispatch_old(verb: OldVerb) -> Exit {
         OldVerb::Judge(judge) => judge::main(judge),
         OldVerb::Trend(trend) => trend::main(&trend),
         OldVerb::Arrivals(arrivals) => arrivals::main(&arrivals),
-        OldVerb::PlanLoad(plan) => capacity::plan_load(&plan),
-        OldVerb::Users(users) => capacity::real_users(&users),
-        OldVerb::Model(model) => capacity::model(&model),
+        OldVerb::PlanLoad(plan) => busyhour_verb_capacity::plan_load(&plan),
+        OldVerb::Users(users) => busyhour_verb_capacity::real_users(&users),
+        OldVerb::Model(model) => busyhour_verb_capacity::model(&model),
         OldVerb::DemoServer(server) => lab::server(&server),
     }
 }

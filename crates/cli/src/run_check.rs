@@ -8,7 +8,7 @@ use clap::{Args as _, FromArgMatches as _};
 use crate::args::RunArgs;
 
 /// Checks the command line of a run, which begins with the word `run`.
-pub(crate) fn check(words: impl Iterator<Item = OsString>) -> Result<(), CommandError> {
+pub(crate) fn check(words: Vec<OsString>) -> Result<(), CommandError> {
     let mut command = RunArgs::augment_args(clap::Command::new("busyhour run"));
     let parsed =
         command.try_get_matches_from_mut(words).and_then(|matches| RunArgs::from_arg_matches(&matches));

@@ -67,7 +67,7 @@ pub(crate) enum Verb {
     /// Export a run for other programs: CSV, Parquet, databases.
     Export(crate::export::ExportArgs),
     /// Fit, solve, simulate and verify models of a system's capacity.
-    Capacity(crate::capacity::CapacityArgs),
+    Capacity(busyhour_verb_capacity::CapacityArgs),
     /// Watch the system under test: serve its metrics, read its garbage-collection logs.
     Observe(crate::observe::ObserveArgs),
     /// Execute experiments: which settings change response times, with intervals.
@@ -96,13 +96,13 @@ pub(crate) enum OldVerb {
     Arrivals(crate::arrivals::ArrivalsArgs),
     /// Find numbers of users and think times for a request rate.
     #[command(hide = true)]
-    PlanLoad(crate::capacity::PlanArgs),
+    PlanLoad(busyhour_verb_capacity::PlanArgs),
     /// Estimate how many real web users a measured load corresponds to.
     #[command(hide = true)]
-    Users(crate::capacity::UsersArgs),
+    Users(busyhour_verb_capacity::UsersArgs),
     /// Solve, simulate and fit capacity models.
     #[command(hide = true)]
-    Model(crate::capacity::ModelArgs),
+    Model(busyhour_verb_capacity::ModelArgs),
     /// Start one of the demo servers.
     #[command(hide = true)]
     DemoServer(ServerArgs),

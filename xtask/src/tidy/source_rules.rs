@@ -49,6 +49,7 @@ const RULES: &[Rule] = &[
             ("crates/standin/", "a server for tests; it stops waiting for a client that does not connect"),
             ("crates/terminal/src/console.rs", "limits the time for writing the last messages of a process"),
             ("crates/trials/", "limits the time of processes next to a run, outside the measured path"),
+            ("crates/verb-capacity/src/simulate.rs", "shows the progress of a simulation, which has no run"),
             ("crates/verb-inputs/src/reading.rs", "shows the progress of reading, after a run"),
             ("crates/cli/", "stamps manifests and progress, outside the measured path"),
             ("xtask/", "the bench measures from outside"),

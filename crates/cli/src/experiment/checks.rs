@@ -75,5 +75,5 @@ fn check_length(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<
 fn check_run(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<(), CommandError> {
     let arguments = example_arguments(&loaded.experiment, setting);
     let words = arguments.into_iter().chain(OWN.map(str::to_owned));
-    run_check::check(words.map(Into::into))
+    run_check::check(words.map(Into::into).collect())
 }

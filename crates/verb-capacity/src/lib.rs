@@ -17,12 +17,14 @@ mod what_if;
 mod what_if_page;
 
 use busyhour_queueing::network::QueueingNetwork;
+use busyhour_terminal::command_error::CommandLineCheck;
 use busyhour_terminal::exit::{Exit, print};
 use clap::{Args, Subcommand};
 
-pub(crate) use self::plan::PlanArgs;
-pub(crate) use self::users::UsersArgs;
+pub use self::plan::PlanArgs;
+pub use self::users::UsersArgs;
 
+/// Models and measurements of the capacity of a system.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  busyhour capacity fit runs/users-20 runs/users-60 runs/users-100 -o model.toml\n  \
@@ -32,7 +34,7 @@ pub(crate) use self::users::UsersArgs;
     busyhour capacity plan --rate 20/s --response 50ms\n  \
     busyhour capacity find shop.jmx --users 10..2000 --threshold 'p95 < 1s'"
 )]
-pub(crate) struct CapacityArgs {
+pub struct CapacityArgs {
     #[command(subcommand)]
     verb: CapacityVerb,
 }
@@ -61,7 +63,7 @@ enum CapacityVerb {
 
 /// The verbs of `busyhour model`, the old name of `busyhour capacity`.
 #[derive(Debug, Args)]
-pub(crate) struct ModelArgs {
+pub struct ModelArgs {
     #[command(subcommand)]
     verb: ModelVerb,
 }
@@ -84,7 +86,8 @@ enum ModelVerb {
     Schema,
 }
 
-pub(crate) fn main(args: &CapacityArgs) -> Exit {
+/// Runs the verb. `check_run` checks the command line of a run, which begins with the word `run`, without executing it.
+pub fn main(args: &CapacityArgs, check_run: CommandLineCheck) -> Exit {
     match &args.verb {
         CapacityVerb::Fit(args) => fit::main(args),
         CapacityVerb::WhatIf(args) => what_if::main(args),
@@ -94,12 +97,12 @@ pub(crate) fn main(args: &CapacityArgs) -> Exit {
         CapacityVerb::Convert(args) => convert::main(args),
         CapacityVerb::Users(args) => users::main(args),
         CapacityVerb::Plan(args) => plan::main(args),
-        CapacityVerb::Find(args) => find::main(args),
+        CapacityVerb::Find(args) => find::main(args, check_run),
     }
 }
 
 /// Runs a verb of `busyhour model`.
-pub(crate) fn model(args: &ModelArgs) -> Exit {
+pub fn model(args: &ModelArgs) -> Exit {
     match &args.verb {
         ModelVerb::Solve(args) => solve::main(args),
         ModelVerb::Simulate(args) => simulate::main(args),
@@ -115,16 +118,16 @@ pub(crate) fn model(args: &ModelArgs) -> Exit {
 }
 
 /// Runs `busyhour plan-load`, the old name of `busyhour capacity plan`.
-pub(crate) fn plan_load(args: &PlanArgs) -> Exit {
+pub fn plan_load(args: &PlanArgs) -> Exit {
     plan::main(args)
 }
 
 /// Runs `busyhour users`, the old name of `busyhour capacity users`.
-pub(crate) fn real_users(args: &UsersArgs) -> Exit {
+pub fn real_users(args: &UsersArgs) -> Exit {
     users::main(args)
 }
 
 /// The JSON schema of model files.
-pub(crate) fn schema() -> String {
+pub fn schema() -> String {
     format!("{:#}\n", QueueingNetwork::schema())
 }

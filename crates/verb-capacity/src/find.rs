@@ -9,6 +9,7 @@ use busyhour_loadsearch::{
 };
 use busyhour_report::{largest_load_html, largest_load_text};
 use busyhour_search::{LargestLoad, LargestLoadReport, SearchEnd};
+use busyhour_terminal::command_error::CommandLineCheck;
 use busyhour_terminal::exit::{Exit, complain, hinted, note, print, say};
 use busyhour_terminal::output::Output;
 use busyhour_terminal::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
@@ -17,7 +18,6 @@ use busyhour_trials::{ExecuteError, StopRequest};
 
 use super::find_args::FindArgs;
 use super::find_progress::FindProgress;
-use crate::run_check;
 
 /// Kinds of files that this verb can write.
 const WRITTEN: [OutputKind; 2] = [OutputKind::Html, OutputKind::Json];
@@ -26,17 +26,17 @@ const WRITTEN: [OutputKind; 2] = [OutputKind::Html, OutputKind::Json];
 const PAGE: &str = "report.html";
 
 /// Runs the verb.
-pub(super) fn main(args: &FindArgs) -> Exit {
-    match find(args) {
+pub(crate) fn main(args: &FindArgs, check_run: CommandLineCheck) -> Exit {
+    match find(args, check_run) {
         Ok(exit) | Err(exit) => exit,
     }
 }
 
-fn find(args: &FindArgs) -> Result<Exit, Exit> {
+fn find(args: &FindArgs, check_run: CommandLineCheck) -> Result<Exit, Exit> {
     let files = output_files(&args.output, &WRITTEN).map_err(|message| complain(Exit::Usage, &message))?;
     let (plan, dir) = args.plan().map_err(|message| complain(Exit::Usage, &message))?;
     let words = lowest_run_arguments(&plan).into_iter().chain(["--dir".into(), "trial".into()]);
-    run_check::check(words)
+    check_run(words.collect())
         .map_err(|message| complain(Exit::Usage, &format!("a trial cannot be run: {message}")))?;
     let end = execute(&plan, &dir);
     if let Err(error) = &end

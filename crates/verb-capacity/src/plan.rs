@@ -16,6 +16,7 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 
+/// The rate and times of a system, for numbers of users and think times.
 #[derive(Debug, Args)]
 #[command(
     after_help = "N users with think time Z generate λ = N/Z − Q/Z requests per second, where Q = λR is the number of \
@@ -25,7 +26,7 @@ use serde_json::{Value, json};
     busyhour capacity plan --rate 1200/min --response 50ms --think-law exponential\n  \
     busyhour capacity plan --rate 20/s --demands 50ms,40ms --users 100,200,400"
 )]
-pub(crate) struct PlanArgs {
+pub struct PlanArgs {
     /// Target rate: requests per second, or with the unit /s, /min or /h.
     #[arg(long, value_parser = rate_per_s)]
     rate: f64,

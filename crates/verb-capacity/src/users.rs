@@ -12,6 +12,7 @@ use busyhour_terminal::quantities::{log_span, time_s, window};
 use clap::Args;
 use serde_json::{Value, json};
 
+/// The pages of a log, for a number of real web users.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The threads of a load test have short think times, so a few of them generate a high load. Real users think for \
@@ -22,7 +23,7 @@ use serde_json::{Value, json};
     Examples:\n  busyhour capacity users results.jtl --pages map.toml\n  \
     busyhour capacity users 1800.csv 1830.csv --pages map.toml --window 2min,22min"
 )]
-pub(crate) struct UsersArgs {
+pub struct UsersArgs {
     /// JTL files or run directories.
     #[arg(value_name = "FILE|DIR", required_unless_present = "jtl")]
     logs: Vec<PathBuf>,
