@@ -10,8 +10,6 @@ mod check;
 mod cluster;
 mod compare;
 mod config;
-#[cfg_attr(not(feature = "observe"), path = "doctor_missing.rs")]
-mod doctor;
 mod events;
 mod experiment;
 mod export;
@@ -26,8 +24,8 @@ mod live;
 mod load_args;
 #[cfg(not(all(feature = "cluster", feature = "demo", feature = "observe")))]
 mod missing;
-#[cfg_attr(not(feature = "observe"), path = "observe_missing.rs")]
-mod observe;
+#[cfg(not(feature = "observe"))]
+mod observe_missing;
 #[cfg_attr(not(feature = "observe"), path = "observed_missing.rs")]
 mod observed;
 #[cfg_attr(not(feature = "observe"), path = "observing_missing.rs")]
@@ -58,8 +56,12 @@ use std::process::ExitCode;
 
 use busyhour_terminal::console;
 use busyhour_terminal::exit::{self, Exit, Verbosity};
+#[cfg(feature = "observe")]
+use busyhour_verb_observe as observe;
 use clap::FromArgMatches as _;
 
+#[cfg(not(feature = "observe"))]
+use crate::observe_missing as observe;
 use crate::verbs::{AnyVerb, Cli, OldVerb, Verb};
 
 /// The allocator of musl needs three times the CPU time, and more if several threads allocate at the same time.
@@ -125,7 +127,7 @@ fn dispatch(verb: Verb) -> Exit {
         Verb::Experiment(experiment) => experiment::main(experiment),
         Verb::Cluster(cluster) => cluster::main(&cluster),
         Verb::Lab(lab) => lab::main(&lab),
-        Verb::Doctor(doctor) => doctor::main(&doctor),
+        Verb::Doctor(doctor) => observe::doctor::main(&doctor),
         Verb::Config(config) => config::main(&config, verbs::shown_command()),
     }
 }

@@ -1,9 +1,13 @@
 //! The verbs in groups, and the options that all verbs have.
 
+#[cfg(feature = "observe")]
+use busyhour_verb_observe as observe;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::args::{CheckArgs, RunArgs};
 use crate::lab::{DemoArgs, LabArgs, ServerArgs};
+#[cfg(not(feature = "observe"))]
+use crate::observe_missing as observe;
 use crate::old_names;
 
 /// The verbs that the help shows, by group.
@@ -69,7 +73,7 @@ pub(crate) enum Verb {
     /// Fit, solve, simulate and verify models of a system's capacity.
     Capacity(busyhour_verb_capacity::CapacityArgs),
     /// Watch the system under test: serve its metrics, read its garbage-collection logs.
-    Observe(crate::observe::ObserveArgs),
+    Observe(observe::ObserveArgs),
     /// Execute experiments: which settings change response times, with intervals.
     Experiment(crate::experiment::ExperimentArgs),
     /// Run load from several machines: hub, agents.
@@ -77,7 +81,7 @@ pub(crate) enum Verb {
     /// Start servers to test, and neighbours that disturb them.
     Lab(LabArgs),
     /// Show what can be watched on this machine, and what is missing.
-    Doctor(crate::doctor::DoctorArgs),
+    Doctor(observe::doctor::DoctorArgs),
     /// Shell completions, man pages and schemas of files.
     Config(crate::config::ConfigArgs),
 }

@@ -51,6 +51,10 @@ const RULES: &[Rule] = &[
             ("crates/trials/", "limits the time of processes next to a run, outside the measured path"),
             ("crates/verb-capacity/src/simulate.rs", "shows the progress of a simulation, which has no run"),
             ("crates/verb-inputs/src/reading.rs", "shows the progress of reading, after a run"),
+            (
+                "crates/verb-observe/src/leak.rs",
+                "limits the time between rounds of load, which other processes make",
+            ),
             ("crates/cli/", "stamps manifests and progress, outside the measured path"),
             ("xtask/", "the bench measures from outside"),
         ],
@@ -86,6 +90,11 @@ const RULES: &[Rule] = &[
         allowed: &[
             ("crates/cli/", "the crate that reads them"),
             ("crates/terminal/src/output.rs", "NO_COLOR and TERM describe the terminal"),
+            ("crates/verb-observe/src/serve.rs", "the token of its clients, which command lines would show"),
+            (
+                "crates/verb-observe/src/source_options.rs",
+                "the token for metrics, which command lines would show",
+            ),
             ("crates/verb-inputs/src/thresholds.rs", "GITHUB_STEP_SUMMARY names the file of a summary"),
             ("crates/cluster/examples/", "a separate program"),
             ("crates/demo/examples/", "a separate program"),

@@ -3,11 +3,12 @@
 use busyhour_terminal::exit::Exit;
 use clap::Args;
 
+/// The form of the result.
 #[derive(Debug, Args)]
 #[command(after_help = "Reads a few files; starts nothing and changes nothing.\n\n\
     Examples:\n  busyhour doctor\n  busyhour doctor --json\n\n\
     Exit codes: 0 success (also if something is missing), 1 this system is not supported")]
-pub(crate) struct DoctorArgs {
+pub struct DoctorArgs {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -15,7 +16,7 @@ pub(crate) struct DoctorArgs {
 
 /// Runs the verb.
 #[cfg(target_os = "linux")]
-pub(crate) fn main(args: &DoctorArgs) -> Exit {
+pub fn main(args: &DoctorArgs) -> Exit {
     let found = busyhour_observe::capabilities(&busyhour_observe::ProcRoot::live());
     busyhour_terminal::exit::print(&if args.json { linux::json_text(&found) } else { linux::text(&found) });
     Exit::Completed
@@ -23,16 +24,15 @@ pub(crate) fn main(args: &DoctorArgs) -> Exit {
 
 /// Runs the verb.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn main(_args: &DoctorArgs) -> Exit {
+pub fn main(_args: &DoctorArgs) -> Exit {
     busyhour_terminal::exit::complain(Exit::Internal, "watching a system is supported only on Linux")
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
     use busyhour_observe::{Capability, CapabilityState};
-    use serde_json::json;
-
     use busyhour_terminal::columns::Columns;
+    use serde_json::json;
 
     /// A table of the sources, followed by the reasons and advice for sources that are unavailable.
     pub(super) fn text(found: &[Capability]) -> String {

@@ -15,7 +15,7 @@ use busyhour_terminal::signals::Signals;
 use busyhour_verb_inputs::observed_dir;
 use clap::Args;
 
-use crate::observing::{fetch_options, interval_of, metrics_of, sources_of};
+use crate::source_options::{fetch_options, interval_of, metrics_of, sources_of};
 
 /// Options of a watch without a run.
 #[derive(Debug, Default, Args)]

@@ -1,5 +1,7 @@
-//! `busyhour observe`: watches a system under test, and analyses its logs.
+//! `busyhour observe`: watches a system under test, and analyses its logs. `busyhour doctor`: the sources that can be watched
+//! on this machine.
 
+pub mod doctor;
 mod gc;
 mod gc_files;
 mod gc_text;
@@ -11,11 +13,13 @@ mod logs_text;
 mod logs_window;
 mod mark;
 mod serve;
+pub mod source_options;
 mod watch;
 
 use busyhour_terminal::exit::{Exit, complain};
 use clap::{Args, Subcommand};
 
+/// Sources to watch or to serve, or a verb on logs.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -29,7 +33,7 @@ use clap::{Args, Subcommand};
     busyhour observe logs server.log --baseline quiet.log\n  \
     busyhour observe leak --jvm 4711 --plan shop.jmx"
 )]
-pub(crate) struct ObserveArgs {
+pub struct ObserveArgs {
     #[command(subcommand)]
     verb: Option<ObserveVerb>,
     #[command(flatten)]
@@ -51,7 +55,7 @@ enum ObserveVerb {
 }
 
 /// Runs the verb.
-pub(crate) fn main(args: &ObserveArgs) -> Exit {
+pub fn main(args: &ObserveArgs) -> Exit {
     match (&args.verb, &args.serve.serve) {
         (Some(ObserveVerb::Gc(gc)), _) => gc::main(gc),
         (Some(ObserveVerb::Leak(leak)), _) => leak::main(leak),

@@ -12,7 +12,7 @@ use busyhour_terminal::exit::{Exit, complain};
 use clap::Args;
 
 use super::watch::WatchArgs;
-use crate::observing::TOKEN_VARIABLE;
+use crate::source_options::TOKEN_VARIABLE;
 
 /// Default address of the metrics.
 const METRICS_ADDRESS: &str = "127.0.0.1:9464";
