@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use busyhour_analysis::thresholds::ThresholdReport;
 use busyhour_diagnostic::io_hints;
-use busyhour_experiment::Experiment;
 use busyhour_terminal::exit::{Exit, complain, note, print};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -72,7 +71,7 @@ pub(crate) fn main(args: &ConfigArgs, mut command: clap::Command) -> Exit {
         ConfigVerb::Man { output: Some(dir) } => man_pages(dir, command),
         ConfigVerb::Schema { file } => {
             print(&match file {
-                SchemaOf::Experiment => format!("{:#}\n", Experiment::schema()),
+                SchemaOf::Experiment => busyhour_verb_experiment::schema(),
                 SchemaOf::Model => busyhour_verb_capacity::schema(),
                 SchemaOf::Thresholds => format!("{:#}\n", ThresholdReport::schema()),
             });

@@ -11,7 +11,6 @@ mod cluster;
 mod compare;
 mod config;
 mod events;
-mod experiment;
 mod export;
 mod export_series;
 mod export_stacks;
@@ -56,6 +55,7 @@ use std::process::ExitCode;
 
 use busyhour_terminal::console;
 use busyhour_terminal::exit::{self, Exit, Verbosity};
+use busyhour_verb_experiment::TrialProgram;
 #[cfg(feature = "observe")]
 use busyhour_verb_observe as observe;
 use clap::FromArgMatches as _;
@@ -71,6 +71,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Environment variable: number of steps after which a slice of a long evaluation ends, instead of after a time.
 const SLICE_STEPS: &str = "BUSYHOUR_SLICE_STEPS";
+
+/// This program, as the one that executes the runs of trials.
+const TRIAL_PROGRAM: TrialProgram = TrialProgram {
+    check_run: run_check::check,
+    has_neighbours: cfg!(all(feature = "demo", target_os = "linux")),
+};
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -124,7 +130,7 @@ fn dispatch(verb: Verb) -> Exit {
         Verb::Export(export) => export::main(&export),
         Verb::Capacity(capacity) => busyhour_verb_capacity::main(&capacity, run_check::check),
         Verb::Observe(observe) => observe::main(&observe),
-        Verb::Experiment(experiment) => experiment::main(experiment),
+        Verb::Experiment(experiment) => busyhour_verb_experiment::main(experiment, TRIAL_PROGRAM),
         Verb::Cluster(cluster) => cluster::main(&cluster),
         Verb::Lab(lab) => lab::main(&lab),
         Verb::Doctor(doctor) => observe::doctor::main(&doctor),

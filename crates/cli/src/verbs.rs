@@ -75,7 +75,7 @@ pub(crate) enum Verb {
     /// Watch the system under test: serve its metrics, read its garbage-collection logs.
     Observe(observe::ObserveArgs),
     /// Execute experiments: which settings change response times, with intervals.
-    Experiment(crate::experiment::ExperimentArgs),
+    Experiment(busyhour_verb_experiment::ExperimentArgs),
     /// Run load from several machines: hub, agents.
     Cluster(crate::cluster::ClusterArgs),
     /// Start servers to test, and neighbours that disturb them.

@@ -90,6 +90,7 @@ const RULES: &[Rule] = &[
         allowed: &[
             ("crates/cli/", "the crate that reads them"),
             ("crates/terminal/src/output.rs", "NO_COLOR and TERM describe the terminal"),
+            ("crates/verb-experiment/src/run.rs", "the options of the JVM that trials extend"),
             ("crates/verb-observe/src/serve.rs", "the token of its clients, which command lines would show"),
             (
                 "crates/verb-observe/src/source_options.rs",

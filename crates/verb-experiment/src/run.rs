@@ -8,22 +8,23 @@ use busyhour_terminal::signals::stop_on_signals;
 use busyhour_trials::{ExecuteEnd, ExecuteError, ExecuteRequest, JAVA_OPTIONS, StopRequest, execute};
 
 use super::args::RunArgs;
+use super::checks::{self, TrialProgram};
 use super::file::{LoadedExperiment, Selection, levels_with, load};
 use super::progress::ProgressLines;
 use super::shipped::{not_found_hint, shipped};
-use super::{checks, dry_run, report};
+use super::{dry_run, report};
 
 /// The directory of experiments without `--dir`.
 const DIRECTORY: &str = "busyhour-experiments";
 
 /// Runs the verb.
-pub(super) fn main(args: &RunArgs) -> Exit {
-    match run(args) {
+pub(super) fn main(args: &RunArgs, program: TrialProgram) -> Exit {
+    match run(args, program) {
         Ok(exit) | Err(exit) => exit,
     }
 }
 
-fn run(args: &RunArgs) -> Result<Exit, Exit> {
+fn run(args: &RunArgs, program: TrialProgram) -> Result<Exit, Exit> {
     let files = report::requested(&args.shown)?;
     let dir = directory(args)?;
     let file = experiment_file(args, &dir)?;
@@ -32,7 +33,7 @@ fn run(args: &RunArgs) -> Result<Exit, Exit> {
     let mut loaded = load(&file, &selection)?;
     let base_dir = loaded.base_dir.clone();
     if args.skip_unavailable {
-        let unavailable = checks::controls(&loaded).unavailable;
+        let unavailable = checks::controls(&loaded, program).unavailable;
         let names: Vec<&str> =
             unavailable.iter().filter_map(|control| control.treatment.as_deref()).collect();
         selection.left_out = levels_with(&loaded.experiment, &names);
@@ -44,9 +45,9 @@ fn run(args: &RunArgs) -> Result<Exit, Exit> {
     // Paths in the file are relative to its directory.
     std::env::set_current_dir(&base_dir)
         .map_err(|error| complain(Exit::Internal, &format!("{}: {error}", base_dir.display())))?;
-    let errors = checks::errors(&loaded);
+    let errors = checks::errors(&loaded, program);
     errors.iter().for_each(|error| say(&format!("error: {}: {error}", loaded.name)));
-    let checked = checks::controls(&loaded);
+    let checked = checks::controls(&loaded, program);
     checked.notes.iter().for_each(|text| say(&format!("note: {text}")));
     let unavailable = checked.unavailable;
     for control in &unavailable {

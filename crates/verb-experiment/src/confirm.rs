@@ -10,6 +10,7 @@ use busyhour_terminal::exit::{Exit, complain, hinted, note};
 use serde_json::{Value, json};
 
 use super::args::RunArgs;
+use super::checks::TrialProgram;
 use super::confirm_args::ConfirmArgs;
 use super::run;
 
@@ -43,17 +44,20 @@ const OWN_OPTIONS: [&str; 19] = [
 const OWN_FLAGS: [&str; 6] = ["--details", "--open-report", "--quiet", "--live", "-f", "-n"];
 
 /// Runs the verb.
-pub(super) fn main(args: ConfirmArgs) -> Exit {
+pub(super) fn main(args: ConfirmArgs, program: TrialProgram) -> Exit {
     match prepare(&args) {
-        Ok((file, dir)) => run::main(&RunArgs {
-            file,
-            dry_run: args.dry_run,
-            short: false,
-            skip_unavailable: false,
-            dir: Some(dir),
-            seed: None,
-            shown: args.shown,
-        }),
+        Ok((file, dir)) => {
+            let args = RunArgs {
+                file,
+                dry_run: args.dry_run,
+                short: false,
+                skip_unavailable: false,
+                dir: Some(dir),
+                seed: None,
+                shown: args.shown,
+            };
+            run::main(&args, program)
+        }
         Err(exit) => exit,
     }
 }

@@ -8,6 +8,7 @@ use super::confirm_args::ConfirmArgs;
 use super::keep::KeepArgs;
 use super::shown_args::ShownArgs;
 
+/// Experiments of a file, or of this program.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  busyhour experiment list\n  busyhour experiment run web-users --short\n  \
@@ -17,7 +18,7 @@ use super::shown_args::ShownArgs;
     busyhour experiment schema > experiments.schema.json\n\n\
     docs/experiments.md describes the file and the analysis."
 )]
-pub(crate) struct ExperimentArgs {
+pub struct ExperimentArgs {
     #[command(subcommand)]
     pub(super) verb: ExperimentVerb,
 }

@@ -17,23 +17,29 @@ mod shown_args;
 use busyhour_experiment::Experiment;
 use busyhour_terminal::exit::{Exit, print};
 
-pub(crate) use args::ExperimentArgs;
+pub use args::ExperimentArgs;
+pub use checks::TrialProgram;
 
 use args::ExperimentVerb;
 
-/// Runs the verb.
-pub(crate) fn main(args: ExperimentArgs) -> Exit {
+/// Runs the verb. `program` is the one that executes the runs of trials: this one.
+pub fn main(args: ExperimentArgs, program: TrialProgram) -> Exit {
     match args.verb {
         ExperimentVerb::List => shipped::list(),
         ExperimentVerb::Copy(args) => shipped::copy(&args),
-        ExperimentVerb::Run(args) => run::main(&args),
-        ExperimentVerb::Confirm(args) => confirm::main(*args),
+        ExperimentVerb::Run(args) => run::main(&args, program),
+        ExperimentVerb::Confirm(args) => confirm::main(*args, program),
         ExperimentVerb::Report(args) => report::main(&args),
         ExperimentVerb::Restore(args) => restore::main(&args),
         ExperimentVerb::Schema => {
-            print(&format!("{:#}\n", Experiment::schema()));
+            print(&schema());
             Exit::Completed
         }
         ExperimentVerb::Keep(args) => keep::main(&args),
     }
+}
+
+/// The JSON schema of the file of an experiment.
+pub fn schema() -> String {
+    format!("{:#}\n", Experiment::schema())
 }

@@ -4,25 +4,30 @@ use std::collections::BTreeSet;
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_experiment::Case;
-use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::command_error::{CommandError, CommandLineCheck};
 use busyhour_trials::{CaseSetting, CheckedControls, check_controls, example_arguments};
 
 use super::file::LoadedExperiment;
-use crate::run_check;
 
-/// Whether this program contains neighbours.
-const HAS_NEIGHBOURS: bool = cfg!(all(feature = "demo", target_os = "linux"));
+/// The program that executes the runs of trials.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialProgram {
+    /// Checks the command line of a run, which begins with the word `run`.
+    pub check_run: CommandLineCheck,
+    /// Whether it contains neighbours.
+    pub has_neighbours: bool,
+}
 
 /// The options that the experiment itself gives to each run.
 const OWN: [&str; 4] = ["--seed", "1", "--dir", "trial"];
 
 /// Checks the controls without changing anything.
-pub(super) fn controls(loaded: &LoadedExperiment) -> CheckedControls {
-    check_controls(&loaded.experiment, HAS_NEIGHBOURS)
+pub(super) fn controls(loaded: &LoadedExperiment, program: TrialProgram) -> CheckedControls {
+    check_controls(&loaded.experiment, program.has_neighbours)
 }
 
 /// Checks the command line of the run for each level. Returns all errors. The working directory must be that of the file.
-pub(super) fn errors(loaded: &LoadedExperiment) -> Vec<String> {
+pub(super) fn errors(loaded: &LoadedExperiment, program: TrialProgram) -> Vec<String> {
     let experiment = &loaded.experiment;
     let mut errors = Vec::new();
     if let Some(plan) = &experiment.load.plan
@@ -33,7 +38,7 @@ pub(super) fn errors(loaded: &LoadedExperiment) -> Vec<String> {
     let mut seen = BTreeSet::new();
     for case in first_cases(loaded) {
         let setting = CaseSetting::of(experiment, loaded.design.cases(), case, None);
-        let checked = check_length(loaded, &setting).and_then(|()| check_run(loaded, &setting));
+        let checked = check_length(loaded, &setting).and_then(|()| check_run(loaded, &setting, program));
         if let Err(error) = checked
             && seen.insert(error.to_string())
         {
@@ -72,8 +77,12 @@ fn check_length(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<
 }
 
 /// Parses the command line of the run.
-fn check_run(loaded: &LoadedExperiment, setting: &CaseSetting<'_>) -> Result<(), CommandError> {
+fn check_run(
+    loaded: &LoadedExperiment,
+    setting: &CaseSetting<'_>,
+    program: TrialProgram,
+) -> Result<(), CommandError> {
     let arguments = example_arguments(&loaded.experiment, setting);
     let words = arguments.into_iter().chain(OWN.map(str::to_owned));
-    run_check::check(words.map(Into::into).collect())
+    (program.check_run)(words.map(Into::into).collect())
 }

@@ -22,18 +22,18 @@ pub(super) struct ShippedExperiment {
 
 macro_rules! experiment_file {
     ($name:literal) => {
-        include_str!(concat!("../../../../examples/experiments/", $name, ".toml"))
+        include_str!(concat!("../../../examples/experiments/", $name, ".toml"))
     };
 }
 
 macro_rules! plan_file {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../plans/", $name)))
+        ($name, include_str!(concat!("../../../plans/", $name)))
     };
 }
 
 /// The plan of the broker, with its name.
-const BROKER_PLAN: (&str, &str) = ("broker.jmx", include_str!("../../../../examples/broker.jmx"));
+const BROKER_PLAN: (&str, &str) = ("broker.jmx", include_str!("../../../examples/broker.jmx"));
 
 /// All of them.
 const SHIPPED: [ShippedExperiment; 7] = [
