@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         Task::Tidy(options) => tidy::run(&options).map(|()| ExitCode::SUCCESS),
         Task::Test => test_programs::run().map(|()| ExitCode::SUCCESS),
         Task::Differences => tidy::differences::write(&project::root()).map(|()| ExitCode::SUCCESS),
-        Task::Layers => tidy::layers::write(&project::root()).map(|()| ExitCode::SUCCESS),
+        Task::Layers => tidy::layers_page::write(&project::root()).map(|()| ExitCode::SUCCESS),
         Task::Conformance(arguments) => run_tool("xtask-conformance", &arguments),
         Task::Bench(arguments) => run_tool("xtask-bench", &arguments),
     };

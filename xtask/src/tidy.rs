@@ -5,7 +5,8 @@ mod dependencies;
 pub mod differences;
 mod finding;
 mod imports;
-pub mod layers;
+mod layers;
+pub mod layers_page;
 mod licences;
 mod metadata;
 mod pages;
@@ -45,8 +46,8 @@ pub fn run(options: &Options) -> Result<()> {
 
     let mut findings = layers::check(&packages);
     let map = files.iter().find(|file| file.path == "ARCHITECTURE.md").map_or("", |file| file.text.as_str());
-    findings.extend(layers::check_map(&packages, map));
-    findings.extend(layers::check_drawing(map));
+    findings.extend(layers_page::check_map(&packages, map));
+    findings.extend(layers_page::check_drawing(map));
     findings.extend(dependencies::check(&packages));
     findings.extend(differences::check(&files));
     findings.extend(pages::check(&files));

@@ -13,15 +13,15 @@ use busyhour_cluster::{
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{Prepared, RunEvent, RunHandle, RunObserver as _};
 use busyhour_program::clock::Clock;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::Exit;
+use busyhour_terminal::quantities::time_ns;
 use clap::{Args, ValueEnum};
 
 use failure::failure;
 use labels::labels;
 
-use crate::command_error::CommandError;
 use crate::events::ShownEvents;
-use crate::exit::Exit;
-use crate::quantities::time_ns;
 
 /// Default time to wait for agents.
 const WAIT: Duration = Duration::from_secs(10);

@@ -2,11 +2,11 @@
 
 use busyhour_launch::{Prepared, RunHandle};
 use busyhour_program::clock::Clock;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::Exit;
 use clap::Args;
 
-use crate::command_error::CommandError;
 use crate::events::ShownEvents;
-use crate::exit::Exit;
 
 /// The options of runs on agents, of which this program has none.
 #[derive(Debug, Default, Args)]

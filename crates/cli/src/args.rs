@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use busyhour_launch::{PropertySources, RunRequest, assignment};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::RUN_TABLE;
+use busyhour_terminal::outputs::{OutputKind, output_files};
 use clap::Args;
 
-use crate::command_error::CommandError;
-use crate::exit::RUN_TABLE;
 use crate::headings::OUTPUT;
 use crate::load_args::UrlArgs;
-use crate::outputs::{OutputKind, output_files};
 use crate::own_args::OwnArgs;
 use crate::run_command::RunCommand;
 

@@ -2,21 +2,20 @@
 
 mod args;
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 
 use busyhour_analysis::WebLogOptions;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::RunDir;
-use busyhour_report::{Look, arrival_plots, log_tables, log_tables_csv, log_tables_json};
+use busyhour_report::{arrival_plots, log_tables, log_tables_csv, log_tables_json};
 use busyhour_results::{Log, LogError, LogReport, LogTally, summarise};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain, note, print, say};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputKind, note_written, write_files};
+use busyhour_verb_inputs::reading::ReadingProgress;
 
 pub(crate) use self::args::{ArrivalsArgs, TablesArgs, explanation};
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, note, print, say};
-use crate::outputs::{OutputKind, note_written, write_files};
-use crate::progress::columns;
-use crate::reading::ReadingProgress;
 
 /// Maximum number of labels in the hint for an unknown label.
 const LABELS_LISTED: usize = 8;
@@ -58,7 +57,7 @@ pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
     } else if args.csv {
         log_tables_csv(&logs, show)
     } else {
-        log_tables(&logs, show, look())
+        log_tables(&logs, show, Output::of_stdout().look)
     });
     let (folders, files): (Vec<_>, Vec<_>) =
         args.outputs.iter().cloned().partition(|file| file.kind == OutputKind::Dashboard);
@@ -76,13 +75,6 @@ pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
         }
     }
     exit
-}
-
-/// Width and colours of standard output.
-pub(crate) fn look() -> Look {
-    let on_terminal = std::io::stdout().is_terminal();
-    let colour = on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    Look { width: columns().filter(|_| on_terminal), colour }
 }
 
 fn read(

@@ -9,11 +9,11 @@ use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_http::TlsPolicy;
 use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_program::run::JmeterProperties;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain, print};
+use busyhour_verb_inputs::properties::of_flags;
 
 use crate::args::CheckArgs;
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, print};
-use crate::properties::of_flags;
 
 /// The result for one plan.
 struct Finding {
@@ -40,7 +40,7 @@ pub(crate) fn main(args: &CheckArgs) -> Exit {
         Err(message) => return complain(Exit::Usage, &message),
     };
     let findings: Vec<Finding> = args.plans.iter().map(|path| look_at(path, &properties)).collect();
-    let text = if args.json { json(&findings) } else { text(&findings, crate::exit::is_quiet()) };
+    let text = if args.json { json(&findings) } else { text(&findings, busyhour_terminal::exit::is_quiet()) };
     print(&text);
     if findings.iter().all(Finding::is_supported) { Exit::Completed } else { Exit::Refused }
 }

@@ -7,9 +7,10 @@ mod hub;
 mod list;
 mod manifests;
 
+use busyhour_terminal::exit::Exit;
+
 pub(crate) use args::ClusterArgs;
 
-use crate::exit::Exit;
 use args::ClusterVerb;
 
 /// Runs the verb.

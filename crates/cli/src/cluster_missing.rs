@@ -1,6 +1,7 @@
 //! `busyhour cluster` in a program that was built without the feature `cluster`. The verb only prints an error message.
 
-use crate::exit::Exit;
+use busyhour_terminal::exit::Exit;
+
 use crate::missing::{MissingArgs, complain_of_verb};
 
 pub(crate) type ClusterArgs = MissingArgs;

@@ -11,15 +11,15 @@ use busyhour_report::{
     ComparisonShow, comparison_csv, comparison_html, comparison_percent, comparison_table, power_table,
 };
 use busyhour_results::RunReading;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain, print, say};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputKind, note_written, output_files, write_files};
+use busyhour_terminal::quantities::share;
+use busyhour_verb_inputs::results_args::ComparedArgs;
+use busyhour_verb_inputs::run_paths::{read_all, runs_of};
 use clap::{Args, ValueEnum};
 
-use crate::arrivals::look;
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputKind, note_written, output_files, write_files};
-use crate::quantities::share;
-use crate::results_args::ComparedArgs;
-use crate::run_paths::{read_all, runs_of};
 use crate::trend::{self, DetectionArgs, TrendArgs};
 
 #[derive(Debug, Args)]
@@ -203,7 +203,7 @@ fn compare(args: &CompareArgs) -> Exit {
     let Some(comparison) = Comparison::new(&base, &new, settings, unlike) else {
         return complain(Exit::Internal, "nothing to compare");
     };
-    let look = look();
+    let look = Output::of_stdout().look;
     print(&if args.json {
         comparison.to_json()
     } else if args.csv {
@@ -256,7 +256,7 @@ fn plan(args: &CompareArgs, difference: f64, reading: &RunReading) -> Exit {
     let Some(plan) = RunsNeeded::new(&runs, difference, args.details) else {
         return complain(Exit::Internal, "the runs contain no measurements for planning");
     };
-    let look = look();
+    let look = Output::of_stdout().look;
     print(&if args.json { plan.to_json() } else { power_table(&plan, look) });
     Exit::Completed
 }

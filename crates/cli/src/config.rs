@@ -4,11 +4,9 @@ use std::path::{Path, PathBuf};
 
 use busyhour_analysis::thresholds::ThresholdReport;
 use busyhour_diagnostic::io_hints;
-use busyhour_experiment::Experiment;
+use busyhour_terminal::exit::{Exit, complain, note, print};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
-
-use crate::exit::{Exit, complain, note, print};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  busyhour config completions bash > /etc/bash_completion.d/busyhour\n  \
@@ -73,8 +71,8 @@ pub(crate) fn main(args: &ConfigArgs, mut command: clap::Command) -> Exit {
         ConfigVerb::Man { output: Some(dir) } => man_pages(dir, command),
         ConfigVerb::Schema { file } => {
             print(&match file {
-                SchemaOf::Experiment => format!("{:#}\n", Experiment::schema()),
-                SchemaOf::Model => crate::capacity::schema(),
+                SchemaOf::Experiment => busyhour_verb_experiment::schema(),
+                SchemaOf::Model => busyhour_verb_capacity::schema(),
                 SchemaOf::Thresholds => format!("{:#}\n", ThresholdReport::schema()),
             });
             Exit::Completed

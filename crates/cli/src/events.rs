@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use busyhour_launch::{RunEvent, RunObserver};
 use busyhour_sample::LoadChange;
+use busyhour_terminal::exit::{is_verbose, say};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
-use crate::exit::{is_verbose, say};
 
 /// Shows the events of a run. They are printed at once or, while a thread shows progress, sent to that thread. Clones refer
 /// to the same run.

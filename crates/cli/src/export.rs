@@ -19,15 +19,15 @@ use busyhour_results::{
     record_reading, run_dir_hint, run_start_ms,
 };
 use busyhour_sample::Snapshot;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, READ_TABLE, complain, hinted, note, say};
+use busyhour_terminal::outputs::{OutputFile, OutputKind};
+use busyhour_verb_inputs::inputs::{Inputs, is_stdin, warn_about_unfinished_runs};
+use busyhour_verb_inputs::results_args::ResultsArgs;
 use clap::{Args, ValueEnum};
 
-use crate::command_error::CommandError;
-use crate::exit::{Exit, READ_TABLE, complain, hinted, note, say};
 use crate::export_series::{SeriesExport, export_series};
 use crate::export_stacks::export_stacks;
-use crate::inputs::{Inputs, is_stdin, warn_about_unfinished_runs};
-use crate::outputs::{OutputFile, OutputKind};
-use crate::results_args::ResultsArgs;
 use crate::send_urls;
 
 #[derive(Clone, Debug, Default, Args)]

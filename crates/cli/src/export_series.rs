@@ -10,8 +10,7 @@ use busyhour_export::{
 };
 use busyhour_record::RunDir;
 use busyhour_results::series_path;
-
-use crate::exit::{Exit, note, say};
+use busyhour_terminal::exit::{Exit, note, say};
 
 /// The run, the selected series and the output of an export.
 pub(crate) struct SeriesExport<'a> {

@@ -6,8 +6,7 @@ use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_results::{ResultsInput, ResultsOptions, summarise_results};
 use busyhour_stacks::collapsed_stacks;
-
-use crate::exit::{Exit, hinted, note};
+use busyhour_terminal::exit::{Exit, hinted, note};
 
 /// Writes `NAME-slow.collapsed` and `NAME-fast.collapsed` for the output `NAME.collapsed`.
 pub(crate) fn export_stacks(

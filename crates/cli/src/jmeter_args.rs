@@ -7,16 +7,17 @@ use busyhour_compile::ProxyOption;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{PropertySources, assignment};
 use busyhour_results::ResultsInput;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, RUN_TABLE, complain, print, say};
+use busyhour_verb_inputs::properties::loaded;
+use busyhour_verb_inputs::reading;
+use busyhour_verb_inputs::results_options::results_options;
 use clap::{CommandFactory as _, Parser};
 
-use crate::command_error::CommandError;
-use crate::exit::{Exit, RUN_TABLE, complain, print, say};
 use crate::load_args::UrlArgs;
 use crate::own_args::OwnArgs;
-use crate::properties::loaded;
-use crate::results_options::results_options;
 use crate::run_command::RunCommand;
-use crate::{reading, run, usage};
+use crate::{run, usage};
 
 /// The kind of a flag's argument.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -325,7 +326,7 @@ fn apply(parsed: &mut Parsed, short: char, value: &OsString) -> Result<(), Comma
             if !text.contains('=') {
                 let hint = format!("write -J{text}=VALUE to set it");
                 let message = format!("warning: -J{text} removes the property {text}, as in JMeter");
-                crate::exit::say(&crate::exit::hinted(message, &hint));
+                busyhour_terminal::exit::say(&busyhour_terminal::exit::hinted(message, &hint));
             }
             flags.jmeter.push(assignment("-J", &text).map_err(|error| error.to_string())?);
         }

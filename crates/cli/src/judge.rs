@@ -8,14 +8,13 @@ use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_report::{Look, threshold_table};
 use busyhour_results::{ResultsOptions, judge_results, run_dir_hint};
+use busyhour_terminal::exit::{Exit, REPORT_TABLE, complain, hinted, note, print, say};
+use busyhour_terminal::output::width;
+use busyhour_verb_inputs::inputs::{Inputs, names, warn_about_unfinished_runs};
+use busyhour_verb_inputs::reading::with_progress;
+use busyhour_verb_inputs::results_args::ResultsArgs;
+use busyhour_verb_inputs::thresholds::{ThresholdArgs, ThresholdFiles, has_failed};
 use clap::Args;
-
-use crate::exit::{Exit, REPORT_TABLE, complain, hinted, note, print, say};
-use crate::inputs::{Inputs, names, warn_about_unfinished_runs};
-use crate::progress;
-use crate::reading::with_progress;
-use crate::results_args::ResultsArgs;
-use crate::thresholds::{ThresholdArgs, ThresholdFiles, has_failed};
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(
@@ -134,7 +133,7 @@ fn print_results(
 ) -> Exit {
     let on_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
     let colour = on_terminal && std::env::var_os("NO_COLOR").is_none();
-    let look = Look { width: if on_terminal { progress::columns() } else { None }, colour };
+    let look = Look { width: if on_terminal { width() } else { None }, colour };
     print(&threshold_table(summary, look));
     write_outcome(paths, criteria, files, summary)
 }

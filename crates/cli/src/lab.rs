@@ -20,9 +20,9 @@ mod server_end;
 pub(crate) use args::{DemoArgs, LabArgs, ServerArgs};
 pub(crate) use demo::{demo, server};
 
+use busyhour_terminal::exit::Exit;
 use clap::Command;
 
-use crate::exit::Exit;
 use args::LabVerb;
 
 /// Runs `busyhour lab`.

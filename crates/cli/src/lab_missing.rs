@@ -1,9 +1,9 @@
 //! `busyhour demo` and `busyhour lab` in a program that was built without the feature `demo`. They only print an error
 //! message.
 
+use busyhour_terminal::exit::Exit;
 use clap::Command;
 
-use crate::exit::Exit;
 use crate::missing::{MissingArgs, complain_of_verb};
 
 pub(crate) type DemoArgs = MissingArgs;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{CommandHandler, Prepared, RunControl};
 use busyhour_live::{LiveView, PageServer, PageSettings, ServeError};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::say;
 use clap::{Args, ValueEnum};
 
-use crate::command_error::CommandError;
-use crate::exit::say;
 use crate::headings::OBSERVATION;
 
 /// Default address of the live page.

@@ -10,11 +10,11 @@ use busyhour_diagnostic::io_hints::{chain, with_hint};
 use busyhour_launch::{GeneratedPlan, UrlPlan, UrlUsers, redaction, resolve_replays};
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use busyhour_program::open::NoFreeUser;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::say;
+use busyhour_terminal::quantities::{refuse_bare_time, time_ns};
 use clap::Args;
 
-use crate::command_error::CommandError;
-use crate::exit::say;
-use crate::quantities::{refuse_bare_time, time_ns};
 use crate::run_command::RunCommand;
 
 /// Default number of users and duration of a run against a URL.
@@ -141,8 +141,8 @@ impl LoadArgs {
             closed,
             keep_secrets: request.keep_secrets,
         };
-        request.url_plan = Some(plan.facts()?);
-        let GeneratedPlan { name, text, properties, body } = plan.generate()?;
+        request.url_plan = Some(plan.facts().map_err(CommandError::of)?);
+        let GeneratedPlan { name, text, properties, body } = plan.generate().map_err(CommandError::of)?;
         request.hashed_with_plan = body;
         request.plan = PathBuf::from(name);
         request.plan_text = Some(text);
@@ -285,7 +285,7 @@ fn warn_of_time_as_body(data: &[String]) {
     if let [text] = data
         && is_time(text)
     {
-        crate::exit::say(&format!(
+        busyhour_terminal::exit::say(&format!(
             "warning: -d sends the body {text:?} with every request\n  hint: for the duration of the run, write --for {text}"
         ));
     }

@@ -1,28 +1,20 @@
-//! The `busyhour` command. Only this crate prints, exits, and reads arguments and the environment.
+//! The `busyhour` command. Only this crate, `terminal` and the crates of verbs print, exit, and read arguments
+//! and the environment.
 
 #[cfg_attr(not(feature = "cluster"), path = "agents_missing.rs")]
 mod agents;
 mod args;
 mod arrivals;
-mod capacity;
 mod check;
 #[cfg_attr(not(feature = "cluster"), path = "cluster_missing.rs")]
 mod cluster;
-mod columns;
-mod command_error;
 mod compare;
 mod config;
-mod console;
-#[cfg_attr(not(feature = "observe"), path = "doctor_missing.rs")]
-mod doctor;
 mod events;
-mod exit;
-mod experiment;
 mod export;
 mod export_series;
 mod export_stacks;
 mod headings;
-mod inputs;
 mod jmeter_args;
 mod judge;
 #[cfg_attr(not(feature = "demo"), path = "lab_missing.rs")]
@@ -31,37 +23,28 @@ mod live;
 mod load_args;
 #[cfg(not(all(feature = "cluster", feature = "demo", feature = "observe")))]
 mod missing;
-#[cfg_attr(not(feature = "observe"), path = "observe_missing.rs")]
-mod observe;
+#[cfg(not(feature = "observe"))]
+mod observe_missing;
 #[cfg_attr(not(feature = "observe"), path = "observed_missing.rs")]
 mod observed;
-mod observed_dir;
 #[cfg_attr(not(feature = "observe"), path = "observing_missing.rs")]
 mod observing;
 mod old_names;
-mod output;
-mod outputs;
 mod own_args;
 mod percentiles;
 #[cfg_attr(not(feature = "observe"), path = "perfmon_missing.rs")]
 mod perfmon;
 mod progress;
-mod properties;
-mod quantities;
-mod reading;
 mod report;
-mod results_args;
-mod results_options;
+mod report_links;
 mod run;
 mod run_check;
 mod run_command;
-mod run_paths;
 mod send_urls;
 mod server_log;
 mod stop_port;
 mod stop_signals;
 mod terminal_view;
-mod thresholds;
 mod trend;
 mod usage;
 mod verbs;
@@ -70,9 +53,15 @@ mod watching;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use busyhour_terminal::console;
+use busyhour_terminal::exit::{self, Exit, Verbosity};
+use busyhour_verb_experiment::TrialProgram;
+#[cfg(feature = "observe")]
+use busyhour_verb_observe as observe;
 use clap::FromArgMatches as _;
 
-use crate::exit::{Exit, Verbosity};
+#[cfg(not(feature = "observe"))]
+use crate::observe_missing as observe;
 use crate::verbs::{AnyVerb, Cli, OldVerb, Verb};
 
 /// The allocator of musl needs three times the CPU time, and more if several threads allocate at the same time.
@@ -82,6 +71,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Environment variable: number of steps after which a slice of a long evaluation ends, instead of after a time.
 const SLICE_STEPS: &str = "BUSYHOUR_SLICE_STEPS";
+
+/// This program, as the one that executes the runs of trials.
+const TRIAL_PROGRAM: TrialProgram = TrialProgram {
+    check_run: run_check::check,
+    has_neighbours: cfg!(all(feature = "demo", target_os = "linux")),
+};
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -133,12 +128,12 @@ fn dispatch(verb: Verb) -> Exit {
         Verb::Report(report) => report::main(report),
         Verb::Compare(compare) => compare::main(compare),
         Verb::Export(export) => export::main(&export),
-        Verb::Capacity(capacity) => capacity::main(&capacity),
+        Verb::Capacity(capacity) => busyhour_verb_capacity::main(&capacity, run_check::check),
         Verb::Observe(observe) => observe::main(&observe),
-        Verb::Experiment(experiment) => experiment::main(experiment),
+        Verb::Experiment(experiment) => busyhour_verb_experiment::main(experiment, TRIAL_PROGRAM),
         Verb::Cluster(cluster) => cluster::main(&cluster),
         Verb::Lab(lab) => lab::main(&lab),
-        Verb::Doctor(doctor) => doctor::main(&doctor),
+        Verb::Doctor(doctor) => observe::doctor::main(&doctor),
         Verb::Config(config) => config::main(&config, verbs::shown_command()),
     }
 }
@@ -148,9 +143,9 @@ fn dispatch_old(verb: OldVerb) -> Exit {
         OldVerb::Judge(judge) => judge::main(judge),
         OldVerb::Trend(trend) => trend::main(&trend),
         OldVerb::Arrivals(arrivals) => arrivals::main(&arrivals),
-        OldVerb::PlanLoad(plan) => capacity::plan_load(&plan),
-        OldVerb::Users(users) => capacity::real_users(&users),
-        OldVerb::Model(model) => capacity::model(&model),
+        OldVerb::PlanLoad(plan) => busyhour_verb_capacity::plan_load(&plan),
+        OldVerb::Users(users) => busyhour_verb_capacity::real_users(&users),
+        OldVerb::Model(model) => busyhour_verb_capacity::model(&model),
         OldVerb::DemoServer(server) => lab::server(&server),
     }
 }

@@ -2,9 +2,8 @@
 
 use std::ffi::OsString;
 
+use busyhour_terminal::exit::{Exit, complain, hinted};
 use clap::Args;
-
-use crate::exit::{Exit, complain, hinted};
 
 /// The command line of a verb that is not in this program.
 #[derive(Debug, Args)]

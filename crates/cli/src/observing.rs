@@ -1,25 +1,18 @@
 //! The options of a run's observation, and the lines about its sources.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{Prepared, RunEvent, RunObserver as _};
 use busyhour_observation::{
-    Observation, ObservationRequest, ObservedSeries, SourceLine, SourceSpec, SystemObserver, parse_sources,
+    Observation, ObservationRequest, ObservedSeries, SourceLine, SourceSpec, SystemObserver,
 };
-use busyhour_observe::INTERVAL_MIN;
-use busyhour_observe::prometheus::{FetchOptions, MetricSelection};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{is_quiet, is_verbose};
+use busyhour_verb_observe::source_options::{fetch_options, interval_of, metrics_of, sources_of};
 use clap::Args;
 
-use crate::command_error::CommandError;
 use crate::events::ShownEvents;
-use crate::exit::{is_quiet, is_verbose};
 use crate::headings::OBSERVATION;
-use crate::quantities::time_ns;
-
-/// The environment variable with the token for metrics that are scraped.
-pub(crate) const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
 
 /// Options of a run's observation.
 #[derive(Clone, Debug, Default, Args)]
@@ -77,45 +70,6 @@ impl ObserveRunArgs {
         }
         Ok(run)
     }
-}
-
-/// Reads lists of sources.
-pub(crate) fn sources_of(option: &str, lists: &[String]) -> Result<Vec<SourceSpec>, CommandError> {
-    let mut sources = Vec::new();
-    for list in lists {
-        sources.extend(parse_sources(list).map_err(|error| format!("{option}: {error}"))?);
-    }
-    Ok(sources)
-}
-
-/// Reads an interval between readings.
-pub(crate) fn interval_of(option: &str, text: &str) -> Result<Duration, CommandError> {
-    let interval = Duration::from_nanos(time_ns(option, text)?);
-    if interval < INTERVAL_MIN {
-        return Err(format!("{option} {text:?}: at least 100ms").into());
-    }
-    Ok(interval)
-}
-
-/// Reads patterns of metrics. Without any, the usual metrics are selected.
-pub(crate) fn metrics_of(patterns: &[String]) -> Result<MetricSelection, CommandError> {
-    if patterns.is_empty() {
-        return Ok(MetricSelection::default());
-    }
-    let parsed = MetricSelection::parse(patterns.iter().map(String::as_str));
-    parsed.map_err(|error| format!("--observe-metrics: {}", chain(&error)).into())
-}
-
-/// The options for metrics of other programs. The token comes from the environment, because other users can read command lines.
-pub(crate) fn fetch_options(authorities: Option<&PathBuf>) -> Result<FetchOptions, CommandError> {
-    let authorities = authorities
-        .map(|path| {
-            busyhour_limits::files::read_regular(path, busyhour_limits::files::TEXT_FILE_BYTES)
-                .map_err(|error| format!("--observe-ca: cannot read {}: {error}", path.display()))
-        })
-        .transpose()?;
-    let bearer_token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
-    Ok(FetchOptions { bearer_token, authorities, timeout: None })
 }
 
 impl RunObservation {

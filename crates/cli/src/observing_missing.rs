@@ -1,11 +1,11 @@
 //! The observation of a run in a program that was built without the feature `observe`: nothing is observed.
 
 use busyhour_launch::Prepared;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::hinted;
 use clap::Args;
 
-use crate::command_error::CommandError;
 use crate::events::ShownEvents;
-use crate::exit::hinted;
 use crate::missing::build_hint;
 
 /// Options of a run's observation, which are refused.

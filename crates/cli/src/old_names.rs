@@ -2,10 +2,9 @@
 
 use std::ffi::OsString;
 
+use busyhour_terminal::exit::note;
+use busyhour_terminal::quantities::{bin_width_ms, log_span_in_seconds, seconds, span_in_seconds};
 use clap::{Arg, Command};
-
-use crate::exit::note;
-use crate::quantities::{bin_width_ms, log_span_in_seconds, seconds, span_in_seconds};
 
 /// Old names, each with the new name or option.
 const NEW_NAMES: [(&[&str], &str); 14] = [

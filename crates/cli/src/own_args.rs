@@ -4,18 +4,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use busyhour_report::RunShow;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::quantities::time_ns;
+use busyhour_verb_inputs::thresholds::ThresholdArgs;
 use clap::Args;
 
 use crate::agents::OnArgs;
-use crate::command_error::CommandError;
 use crate::export::LiveExportArgs;
 use crate::headings::{OUTPUT, RUN};
 use crate::live::LiveArgs;
 use crate::load_args::{LoadArgs, UrlArgs};
 use crate::observing::ObserveRunArgs;
-use crate::quantities::time_ns;
 use crate::run_command::RunCommand;
-use crate::thresholds::ThresholdArgs;
 
 /// Options of a run that JMeter does not have.
 #[derive(Debug, Default, Args)]

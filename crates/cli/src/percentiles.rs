@@ -6,10 +6,9 @@ use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_report::{percentiles_html, percentiles_json, percentiles_text};
 use busyhour_results::read_percentiles;
-
-use crate::exit::{Exit, complain, note, print};
-use crate::output::Output;
-use crate::outputs::{OutputFile, OutputKind};
+use busyhour_terminal::exit::{Exit, complain, note, print};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputFile, OutputKind};
 
 /// Prints the percentiles, and writes them into files. Returns `None` if the file at `path` is of another kind.
 /// `judges` states whether thresholds or a part of the run are requested; both need samples.

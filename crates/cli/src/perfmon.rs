@@ -3,8 +3,8 @@
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{Prepared, RunEvent, RunObserver as _};
 use busyhour_observation::{ObservedSeries, PerfMonObserver, PerfMonSeries};
+use busyhour_terminal::command_error::CommandError;
 
-use crate::command_error::CommandError;
 use crate::events::ShownEvents;
 
 /// Runs the collectors of the plan during its run. Their values are also recorded as series if the run is observed.

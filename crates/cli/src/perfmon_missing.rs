@@ -1,8 +1,8 @@
 //! The PerfMon Metrics Collectors of a plan in a program that was built without the feature `observe`: they are left out.
 
 use busyhour_launch::{Prepared, RunEvent, RunObserver as _};
+use busyhour_terminal::command_error::CommandError;
 
-use crate::command_error::CommandError;
 use crate::events::ShownEvents;
 use crate::missing::build_hint;
 use crate::observing::ObservedSeries;

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use busyhour_launch::{CommandHandler as _, FinishedRun, RunHandle, RunUserCounts};
 use busyhour_report::{Progress, ThreadCounts, progress_line, summariser_end, summariser_interval};
+use busyhour_terminal::console::{self, Stream};
+use busyhour_terminal::exit::{is_quiet, say};
+use busyhour_terminal::output::width;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::console::{self, Stream};
-use crate::exit::{is_quiet, say};
 use crate::live::Live;
 use crate::terminal_view::{Key, Screen, Shown, draw};
 
@@ -122,7 +123,7 @@ impl Display {
             return;
         }
         if self.on_terminal {
-            let line = self.line(run, columns().unwrap_or(80));
+            let line = self.line(run, width().unwrap_or(80));
             console::write(Stream::Err, format!("\r\x1b[2K{line}").as_bytes());
             self.line_shown = true;
         } else if self.last.elapsed() >= self.interval {
@@ -146,7 +147,7 @@ impl Display {
 
     /// Prints the progress on request (SIGUSR1).
     pub(crate) fn say_progress(&mut self, run: &RunHandle) {
-        let line = self.line(run, columns().unwrap_or(120));
+        let line = self.line(run, width().unwrap_or(120));
         self.say(&line);
     }
 
@@ -175,7 +176,7 @@ impl Display {
 
     fn print(&self, lines: &str) {
         if !self.name.is_empty() {
-            crate::exit::print(lines);
+            busyhour_terminal::exit::print(lines);
         }
     }
 }
@@ -203,17 +204,4 @@ impl ScreenShown {
 
 fn counts(users: RunUserCounts) -> ThreadCounts {
     ThreadCounts { active: users.active, started: users.started, finished: users.finished }
-}
-
-/// Width of the terminal at standard error or standard output.
-pub(crate) fn columns() -> Option<usize> {
-    #[cfg(unix)]
-    {
-        let size = rustix::termios::tcgetwinsize(std::io::stderr())
-            .or_else(|_| rustix::termios::tcgetwinsize(std::io::stdout()))
-            .ok()?;
-        (size.ws_col > 0).then_some(usize::from(size.ws_col))
-    }
-    #[cfg(not(unix))]
-    None
 }

@@ -14,22 +14,23 @@ use busyhour_results::{
     LogLoad, ResultsOptions, ResultsPart, SystemRecord, is_observation, judge_results, summarise_results,
 };
 use busyhour_sample::ApdexLimits;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, REPORT_TABLE, complain, print};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
+use busyhour_terminal::quantities::{log_window, refuse_bare_time, seconds};
+use busyhour_verb_inputs::inputs::Inputs;
+use busyhour_verb_inputs::observed_dir;
+use busyhour_verb_inputs::reading::{refuse, with_progress};
+use busyhour_verb_inputs::results_args::{ResultsArgs, WorkloadArgs};
+use busyhour_verb_inputs::thresholds::{ThresholdArgs, ThresholdFiles};
 use clap::{Args, ValueEnum};
 
 use crate::arrivals::{ArrivalsArgs, TablesArgs, explanation};
-use crate::command_error::CommandError;
-use crate::exit::{Exit, REPORT_TABLE, complain, print};
-use crate::inputs::Inputs;
 use crate::judge;
-use crate::observed_dir;
-use crate::output::{Output, report_command};
-use crate::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
 use crate::percentiles;
-use crate::quantities::{log_window, refuse_bare_time, seconds};
-use crate::reading::{refuse, with_progress};
-use crate::results_args::{ResultsArgs, WorkloadArgs};
+use crate::report_links::report_command;
 use crate::server_log::ServerLogArgs;
-use crate::thresholds::{ThresholdArgs, ThresholdFiles};
 
 /// Kinds of files that this verb can write.
 const WRITTEN: [OutputKind; 5] =

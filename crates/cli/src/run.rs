@@ -9,19 +9,20 @@ use busyhour_launch::{
 use busyhour_record::RunDir;
 use busyhour_report::{RunShow, Written, end_of_run, prepare_dashboard, write_dashboard};
 use busyhour_sample::RunEnd;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::console;
+use busyhour_terminal::exit::{self, Exit, complain, print, say};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputFile, OutputKind};
 
-use crate::command_error::CommandError;
-use crate::console;
 use crate::events::ShownEvents;
-use crate::exit::{self, Exit, complain, say};
 use crate::export::export_run;
 use crate::live::{Live, View};
 use crate::observed;
-use crate::output::{Output, open_page, report_command};
-use crate::outputs::{OutputFile, OutputKind};
 use crate::perfmon;
 use crate::progress::Display;
 use crate::report::summary_text;
+use crate::report_links::{open_page, report_command};
 use crate::run_command::RunCommand;
 use crate::stop_port;
 use crate::stop_signals::listen;
@@ -108,7 +109,7 @@ fn run(command: &RunCommand, control: &RunControl) -> Result<Exit, Refusal> {
         print_jmeter_start(command);
     }
     if !with_screen {
-        prepared.print_to(Box::new(exit::print_of_script));
+        prepared.print_to(Box::new(print_of_script));
     }
     let title = prepared.info().title.clone();
     let handle = match &command.agents {
@@ -278,5 +279,18 @@ fn exit_code(run: &FinishedRun, is_incomplete: bool) -> Exit {
         _ if run.has_failed_thresholds() => Exit::ThresholdFailed,
         _ if is_incomplete => Exit::ResultsLost,
         RunEnd::Completed | RunEnd::StoppedByPlan | RunEnd::StoppedByThreshold => Exit::Completed,
+    }
+}
+
+/// Prints the output of a script in the plan. A closed stream is not reported as an error.
+fn print_of_script(stream: busyhour_program::run::Stream, text: &str) {
+    use std::io::Write as _;
+    match stream {
+        busyhour_program::run::Stream::Output => {
+            print(text);
+        }
+        busyhour_program::run::Stream::Error => {
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        }
     }
 }

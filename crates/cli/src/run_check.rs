@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 
+use busyhour_terminal::command_error::CommandError;
 use clap::{Args as _, FromArgMatches as _};
 
 use crate::args::RunArgs;
-use crate::command_error::CommandError;
 
 /// Checks the command line of a run, which begins with the word `run`.
-pub(crate) fn check(words: impl Iterator<Item = OsString>) -> Result<(), CommandError> {
+pub(crate) fn check(words: Vec<OsString>) -> Result<(), CommandError> {
     let mut command = RunArgs::augment_args(clap::Command::new("busyhour run"));
     let parsed =
         command.try_get_matches_from_mut(words).and_then(|matches| RunArgs::from_arg_matches(&matches));

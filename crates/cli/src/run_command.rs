@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use busyhour_launch::RunRequest;
 use busyhour_report::RunShow;
+use busyhour_terminal::outputs::OutputFile;
+use busyhour_verb_inputs::thresholds::ThresholdFiles;
 
 use crate::agents::AgentsOfRun;
 use crate::live::LiveArgs;
 use crate::observing::RunObservation;
-use crate::outputs::OutputFile;
-use crate::thresholds::ThresholdFiles;
 
 /// A run and the way in which it is shown.
 #[derive(Clone, Debug, Default)]

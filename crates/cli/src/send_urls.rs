@@ -1,8 +1,7 @@
 //! The URLs of `--send`, to which the metrics of a run are sent. The scheme of a URL is the format.
 
 use busyhour_launch::ExportSettings;
-
-use crate::command_error::CommandError;
+use busyhour_terminal::command_error::CommandError;
 
 /// The forms of URLs, for messages.
 const FORMS: &str = "prometheus://:9646, otlp+http://HOST:4318/v1/metrics, influx+http://HOST:8086/write?db=jmeter, \

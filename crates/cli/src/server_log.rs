@@ -7,10 +7,9 @@ use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_results::{ServerLogError, ServerLogFiles, add_server_log};
 use busyhour_serverlog::{LogFormat, Zone};
+use busyhour_terminal::exit::Exit;
+use busyhour_terminal::quantities::seconds;
 use clap::Args;
-
-use crate::exit::Exit;
-use crate::quantities::seconds;
 
 /// The log of a server, and how it is read.
 #[derive(Debug, Args)]

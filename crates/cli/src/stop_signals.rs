@@ -7,18 +7,14 @@ use std::time::Duration;
 
 use busyhour_launch::{Command, CommandHandler as _, CommandSource, RunControl};
 use busyhour_program::run::Stop;
-use busyhour_trials::StopRequest;
+use busyhour_terminal::exit::Exit;
+use busyhour_terminal::signals::{Signal, Signals};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::exit::{Exit, say};
 use crate::terminal_view;
 
 /// Time after a stop request at which the process ends if the run has not started yet.
 const BEFORE_START: Duration = Duration::from_secs(1);
-
-/// The signal that the file size limit of the process is exceeded; `tokio` has no name for it.
-#[cfg(unix)]
-const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
 
 /// Interval at which the signal thread checks whether a run that was stopped has started.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
@@ -75,87 +71,4 @@ fn act_on(signal: Signal, control: &RunControl, send: &UnboundedSender<ProgressR
     };
     // An interrupt is never refused.
     let _ = control.execute(Command::Interrupt, source);
-}
-
-/// Handles signals while trials are executed: the first one prints `message` and requests the stop; the second one ends
-/// the process. The `keep` processes then end all processes of the trial.
-pub(crate) fn stop_on_signals(stop: StopRequest, message: &'static str) -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut signals = runtime.block_on(async { Signals::new() })?;
-    let listen = async move {
-        signals.next_stop().await;
-        stop.request();
-        say(&format!("{message}; a second signal ends the program at once"));
-        signals.next_stop().await;
-        #[allow(clippy::exit, reason = "the main thread waits for processes")]
-        std::process::exit(Exit::Stopped as i32)
-    };
-    std::thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(listen))?;
-    Ok(())
-}
-
-/// The meaning of a signal.
-#[derive(Clone, Copy, Debug)]
-enum Signal {
-    /// SIGINT.
-    Interrupt,
-    Stop,
-    Progress,
-}
-
-/// The signals that this program handles.
-pub(crate) struct Signals {
-    #[cfg(unix)]
-    stop: [tokio::signal::unix::Signal; 3],
-    #[cfg(unix)]
-    progress: tokio::signal::unix::Signal,
-    /// These signals are ignored, because they would end the process. SIGXFSZ is raised when a write exceeds `ulimit -f`;
-    /// the write also returns an error.
-    #[cfg(unix)]
-    _ignored: [tokio::signal::unix::Signal; 2],
-}
-
-impl Signals {
-    /// Must be called inside a runtime.
-    pub(crate) fn new() -> std::io::Result<Self> {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            Ok(Self {
-                stop: [
-                    signal(SignalKind::interrupt())?,
-                    signal(SignalKind::terminate())?,
-                    signal(SignalKind::hangup())?,
-                ],
-                progress: signal(SignalKind::user_defined1())?,
-                _ignored: [signal(SignalKind::user_defined2())?, signal(SignalKind::from_raw(SIGXFSZ))?],
-            })
-        }
-        #[cfg(not(unix))]
-        Ok(Self {})
-    }
-
-    /// Waits for the next signal that requests a stop.
-    pub(crate) async fn next_stop(&mut self) {
-        while matches!(self.next().await, Signal::Progress) {}
-    }
-
-    /// Waits for the next signal.
-    async fn next(&mut self) -> Signal {
-        #[cfg(unix)]
-        {
-            let [interrupt, terminate, hangup] = &mut self.stop;
-            tokio::select! {
-                _ = interrupt.recv() => Signal::Interrupt,
-                _ = terminate.recv() => Signal::Stop,
-                _ = hangup.recv() => Signal::Stop,
-                _ = self.progress.recv() => Signal::Progress,
-            }
-        }
-        #[cfg(not(unix))]
-        {
-            let _ = tokio::signal::ctrl_c().await;
-            Signal::Stop
-        }
-    }
 }

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use busyhour_analysis::comparison::{Margins, Trend, TrendOutcome, TrendSettings};
 use busyhour_report::trend_table;
+use busyhour_terminal::exit::{Exit, complain, print};
+use busyhour_terminal::output::Output;
+use busyhour_terminal::outputs::{OutputFile, note_written, write_files};
+use busyhour_terminal::quantities::share;
+use busyhour_verb_inputs::results_args::ComparedArgs;
+use busyhour_verb_inputs::run_paths::{read_all, runs_of};
 use clap::{Args, ValueEnum};
-
-use crate::arrivals::look;
-use crate::exit::{Exit, complain, print};
-use crate::outputs::{OutputFile, note_written, write_files};
-use crate::quantities::share;
-use crate::results_args::ComparedArgs;
-use crate::run_paths::{read_all, runs_of};
 
 #[derive(Debug, Args)]
 #[command(
@@ -95,7 +94,7 @@ pub(crate) fn main(args: &TrendArgs) -> Exit {
     let Some(trend) = Trend::new(runs, settings) else {
         return complain(Exit::Internal, "no runs found");
     };
-    print(&if args.json { trend.to_json() } else { trend_table(&trend, look()) });
+    print(&if args.json { trend.to_json() } else { trend_table(&trend, Output::of_stdout().look) });
     if let Err(exit) = write_files(&args.outputs, &mut |_| Ok(trend.to_json())) {
         return exit;
     }

@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 
+use busyhour_terminal::exit::{Exit, complain};
 use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::exit::{Exit, complain};
 use crate::verbs;
 
 /// Names of options in other programs, each with the corresponding name in Busyhour.

@@ -1,9 +1,13 @@
 //! The verbs in groups, and the options that all verbs have.
 
+#[cfg(feature = "observe")]
+use busyhour_verb_observe as observe;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::args::{CheckArgs, RunArgs};
 use crate::lab::{DemoArgs, LabArgs, ServerArgs};
+#[cfg(not(feature = "observe"))]
+use crate::observe_missing as observe;
 use crate::old_names;
 
 /// The verbs that the help shows, by group.
@@ -67,17 +71,17 @@ pub(crate) enum Verb {
     /// Export a run for other programs: CSV, Parquet, databases.
     Export(crate::export::ExportArgs),
     /// Fit, solve, simulate and verify models of a system's capacity.
-    Capacity(crate::capacity::CapacityArgs),
+    Capacity(busyhour_verb_capacity::CapacityArgs),
     /// Watch the system under test: serve its metrics, read its garbage-collection logs.
-    Observe(crate::observe::ObserveArgs),
+    Observe(observe::ObserveArgs),
     /// Execute experiments: which settings change response times, with intervals.
-    Experiment(crate::experiment::ExperimentArgs),
+    Experiment(busyhour_verb_experiment::ExperimentArgs),
     /// Run load from several machines: hub, agents.
     Cluster(crate::cluster::ClusterArgs),
     /// Start servers to test, and neighbours that disturb them.
     Lab(LabArgs),
     /// Show what can be watched on this machine, and what is missing.
-    Doctor(crate::doctor::DoctorArgs),
+    Doctor(observe::doctor::DoctorArgs),
     /// Shell completions, man pages and schemas of files.
     Config(crate::config::ConfigArgs),
 }
@@ -96,13 +100,13 @@ pub(crate) enum OldVerb {
     Arrivals(crate::arrivals::ArrivalsArgs),
     /// Find numbers of users and think times for a request rate.
     #[command(hide = true)]
-    PlanLoad(crate::capacity::PlanArgs),
+    PlanLoad(busyhour_verb_capacity::PlanArgs),
     /// Estimate how many real web users a measured load corresponds to.
     #[command(hide = true)]
-    Users(crate::capacity::UsersArgs),
+    Users(busyhour_verb_capacity::UsersArgs),
     /// Solve, simulate and fit capacity models.
     #[command(hide = true)]
-    Model(crate::capacity::ModelArgs),
+    Model(busyhour_verb_capacity::ModelArgs),
     /// Start one of the demo servers.
     #[command(hide = true)]
     DemoServer(ServerArgs),

@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use busyhour_launch::{Command, CommandHandler as _, CommandSource, RunEvent, RunHandle, RunPhase};
+use busyhour_terminal::exit;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::events::ShownEvents;
-use crate::exit;
 use crate::live::Live;
 use crate::progress::{self, Display};
 use crate::stop_port;

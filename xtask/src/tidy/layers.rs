@@ -1,28 +1,17 @@
-//! Checks the allowed dependencies between crates (the layers), and draws them in ARCHITECTURE.md.
+//! Checks the allowed dependencies between crates (the layers).
 //!
 //! To add a crate, add one entry to the table and run `cargo xtask layers`.
-
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use anyhow::Result;
-use xtask_common::markers::replace_part;
 
 use super::finding::Finding;
 use super::metadata::{Package, Use};
 
-/// The page with the drawing of the layers, and the name of the part that contains it.
-const PAGE: &str = "ARCHITECTURE.md";
-const MARK: &str = "layers";
-
 /// The allowed dependencies of a crate and of its tests. Its level follows from them.
-struct CrateRule {
-    name: &'static str,
-    purpose: &'static str,
-    may_use: &'static [&'static str],
+pub(super) struct CrateRule {
+    pub(super) name: &'static str,
+    pub(super) purpose: &'static str,
+    pub(super) may_use: &'static [&'static str],
     tests_may_use: &'static [&'static str],
-    is_layered: bool,
+    pub(super) is_layered: bool,
 }
 
 impl CrateRule {
@@ -43,7 +32,7 @@ const fn beside(name: &'static str, purpose: &'static str, may_use: &'static [&'
 }
 
 /// The rules; a crate comes after those that it uses. Names are without the prefix `busyhour-`.
-const LAYERS: &[CrateRule] = &[
+pub(super) const LAYERS: &[CrateRule] = &[
     // Data types and pure functions.
     layered("diagnostic", "errors and warnings with their position in a file", &[]),
     layered("limits", "limits on the work that a plan or a response can cause", &[]),
@@ -321,52 +310,107 @@ const LAYERS: &[CrateRule] = &[
     beside("xtask", "checks of the code base", &["xtask-common"]),
     // The program.
     layered(
+        "terminal",
+        "what all verbs share: messages, exit codes, tables, output files, quantities, signals",
+        &["analysis", "arrivals", "diagnostic", "queueing", "record", "report"],
+    ),
+    layered(
+        "verb-inputs",
+        "what several verbs read: results, properties, thresholds",
+        &["analysis", "diagnostic", "launch", "limits", "record", "report", "results", "sample", "terminal"],
+    ),
+    layered(
+        "verb-capacity",
+        "the verb capacity: models, measurements, plans of loads, the largest load",
+        &[
+            "analysis",
+            "capacity",
+            "diagnostic",
+            "jmt",
+            "launch",
+            "limits",
+            "loadsearch",
+            "queueing",
+            "report",
+            "results",
+            "search",
+            "simulation",
+            "stats",
+            "terminal",
+            "trials",
+            "verb-inputs",
+        ],
+    ),
+    layered(
+        "verb-observe",
+        "the verbs observe and doctor: watching a system, its logs, leaks",
+        &[
+            "analysis",
+            "diagnostic",
+            "gclog",
+            "leak",
+            "limits",
+            "logs",
+            "observation",
+            "observe",
+            "program",
+            "record",
+            "report",
+            "series",
+            "terminal",
+            "verb-inputs",
+        ],
+    ),
+    layered(
+        "verb-experiment",
+        "the verb experiment: execution, confirmation and reports of experiments",
+        &[
+            "analysis",
+            "arrivals",
+            "diagnostic",
+            "experiment",
+            "limits",
+            "record",
+            "report",
+            "terminal",
+            "trials",
+        ],
+    ),
+    layered(
         "cli",
         "the binary: verbs, output, signals, exit codes",
         &[
             "analysis",
             "arrivals",
-            "capacity",
             "cluster",
             "compile",
             "demo",
             "diagnostic",
-            "engine",
-            "experiment",
             "export",
-            "functions",
-            "gclog",
             "http",
-            "java",
-            "jmt",
             "kubernetes",
             "launch",
-            "leak",
             "limits",
             "live",
-            "loadsearch",
-            "logs",
             "neighbour",
             "observation",
-            "observe",
             "plan",
-            "processors",
             "program",
             "queueing",
+            "record",
+            "report",
+            "results",
             "sample",
             "series",
-            "stacks",
-            "record",
-            "results",
-            "report",
-            "samplers",
-            "script",
-            "search",
             "serverlog",
-            "simulation",
             "slices",
+            "stacks",
             "stats",
-            "trials",
+            "terminal",
+            "verb-capacity",
+            "verb-experiment",
+            "verb-inputs",
+            "verb-observe",
         ],
     )
     .in_tests(&["standin"]),
@@ -408,73 +452,8 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
     findings
 }
 
-/// The number of crates below this one in the longest chain of allowed dependencies.
-fn level(rule: &CrateRule) -> usize {
-    let used = rule.may_use.iter().filter_map(|name| LAYERS.iter().find(|other| other.name == *name));
-    used.filter(|other| other.is_layered).map(|other| level(other) + 1).max().unwrap_or(0)
-}
-
-/// Draws the layers, the highest first.
-fn drawing() -> String {
-    let width = LAYERS.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
-    let mut out = String::from("```\n");
-    let mut draw = |title: &str, rules: &mut dyn Iterator<Item = &CrateRule>| {
-        let mut title = title;
-        for rule in rules {
-            let _ = writeln!(out, "{title:<8}  {:width$}  {}", rule.name, rule.purpose);
-            title = "";
-        }
-    };
-    let highest = LAYERS.iter().map(level).max().unwrap_or(0);
-    for number in (0..=highest).rev() {
-        let mut rules = LAYERS.iter().filter(|rule| rule.is_layered && level(rule) == number);
-        draw(&format!("level {number}"), &mut rules);
-    }
-    draw("beside", &mut LAYERS.iter().filter(|rule| !rule.is_layered));
-    out += "```\n";
-    out
-}
-
-/// Writes the drawing of the layers into the page.
-///
-/// # Errors
-/// The page cannot be read or written, or has no place for the drawing.
-pub fn write(root: &Path) -> Result<()> {
-    let path = root.join(PAGE);
-    fs::write(&path, replace_part(&fs::read_to_string(&path)?, MARK, &drawing())?)?;
-    println!("updated {PAGE}");
-    Ok(())
-}
-
-/// Checks that the page has the current drawing of the layers.
-pub fn check_drawing(page: &str) -> Vec<Finding> {
-    let drawing = drawing();
-    match replace_part(page, MARK, &drawing) {
-        Ok(current) if current == page => Vec::new(),
-        Ok(_) => {
-            let what = format!(
-                "its drawing of the layers is out of date; update it with cargo xtask layers. It should be:\n{drawing}"
-            );
-            vec![Finding::new(PAGE, what)]
-        }
-        Err(error) => vec![Finding::new(PAGE, error.to_string())],
-    }
-}
-
-/// Checks that the code map has a heading for each crate.
-pub fn check_map(packages: &[Package], map: &str) -> Vec<Finding> {
-    let headings = || map.lines().filter_map(|line| line.strip_prefix("### "));
-    let named = |name: &str| {
-        let code = format!("`crates/{name}`");
-        headings().any(|heading| heading.split(", ").any(|part| part == code))
-    };
-    let ours = packages.iter().filter(|package| package.is_member() && !package.name.starts_with("xtask"));
-    ours.filter(|package| !named(short(&package.name)))
-        .map(|package| Finding::new(PAGE, format!("the code map does not contain {}", short(&package.name))))
-        .collect()
-}
-
-fn short(name: &str) -> &str {
+/// The name of a crate without the prefix of the project.
+pub(super) fn short(name: &str) -> &str {
     name.strip_prefix("busyhour-").unwrap_or(name)
 }
 
@@ -501,29 +480,6 @@ mod tests {
     }
 
     #[test]
-    fn crates_are_drawn_above_those_that_they_use() {
-        for rule in LAYERS.iter().filter(|rule| rule.is_layered) {
-            for used in LAYERS.iter().filter(|other| other.is_layered && rule.may_use.contains(&other.name)) {
-                assert!(level(used) < level(rule), "{} uses {}", rule.name, used.name);
-            }
-        }
-        let drawing = drawing();
-        let line =
-            |name: &str| drawing.lines().position(|line| line.contains(&format!("  {name} "))).unwrap();
-        assert!(line("cli") < line("engine") && line("engine") < line("limits"), "{drawing}");
-        assert!(LAYERS.iter().all(|rule| drawing.contains(rule.purpose)), "{drawing}");
-    }
-
-    #[test]
-    fn an_outdated_drawing_is_found() {
-        let page = |drawing: &str| format!("a\n<!-- layers: begin -->\n{drawing}<!-- layers: end -->\nb\n");
-        assert_eq!(check_drawing(&page(&drawing())), []);
-        let findings = check_drawing(&page("old\n"));
-        assert!(findings[0].what.contains(&drawing()), "{findings:?}");
-        assert_eq!(check_drawing("no place").len(), 1);
-    }
-
-    #[test]
     fn dependencies_on_higher_layers_are_found() {
         let packages = [
             ours("busyhour-engine", &[("busyhour-http", Use::Normal), ("tokio", Use::Normal)]),
@@ -542,14 +498,6 @@ mod tests {
         assert_eq!(check(&[standin.clone(), in_tests]), []);
         let shipped = ours("busyhour-cli", &[("busyhour-standin", Use::Normal)]);
         assert_eq!(check(&[standin, shipped]).len(), 1);
-    }
-
-    #[test]
-    fn crates_missing_in_the_map_are_found() {
-        let packages = [ours("busyhour-http", &[]), ours("busyhour-engine", &[]), ours("xtask", &[])];
-        let findings = check_map(&packages, "# Map\n\n### `crates/http`\nSee crates/engine.\n");
-        assert_eq!(findings.len(), 1, "{findings:?}");
-        assert!(findings[0].what.ends_with("does not contain engine"));
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use busyhour_cluster::ClusterError;
 use busyhour_diagnostic::io_hints::chain;
-
-use crate::exit::{Exit, hinted};
+use busyhour_terminal::exit::{Exit, hinted};
 
 /// The exit code and the message for an error.
 pub(crate) fn failure(error: &ClusterError) -> (Exit, String) {

@@ -7,12 +7,11 @@ use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
 use busyhour_launch::ARRIVALS_NARROW;
 use busyhour_report::LogTablesShow;
 use busyhour_results::LogLoad;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::outputs::OutputFile;
+use busyhour_terminal::quantities::{cell_ms, log_span, window};
+use busyhour_verb_inputs::results_args::WorkloadArgs;
 use clap::Args;
-
-use crate::command_error::CommandError;
-use crate::outputs::OutputFile;
-use crate::quantities::{cell_ms, log_span, window};
-use crate::results_args::WorkloadArgs;
 
 /// Maximum number of thread-group sizes.
 const SIZES_MAX: usize = 10_000;

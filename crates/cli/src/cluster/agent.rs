@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use busyhour_cluster::{AgentObservation, AgentObserver, AgentSettings, AgentStop, Invitation, serve_agent};
 use busyhour_launch::Prepared;
+use busyhour_terminal::exit::{Exit, complain, say};
+use busyhour_terminal::signals::Signals;
 
 use super::args::AgentArgs;
 use crate::agents::failure::failure;
 use crate::agents::labels::labels;
 use crate::events::ShownEvents;
-use crate::exit::{Exit, complain, say};
 use crate::observing::RunObservation;
-use crate::stop_signals::Signals;
 
 /// The port of NATS servers whose address has none.
 const NATS_PORT: u16 = 4222;

@@ -1,11 +1,11 @@
 //! `busyhour cluster attach`: takes over a run whose controller has ended.
 
 use busyhour_cluster::{AbandonedRun, Invitation};
+use busyhour_terminal::exit::{Exit, complain};
 
 use super::args::AttachArgs;
 use crate::agents::AgentsOfRun;
 use crate::agents::failure::failure;
-use crate::exit::{Exit, complain};
 use crate::run;
 use crate::run_command::RunCommand;
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use busyhour_cluster::{Hub, HubFiles, HubSettings, Invitation, create_hub_files, find_server};
+use busyhour_terminal::exit::{Exit, complain, hinted, print, say};
+use busyhour_terminal::signals::Signals;
 
 use super::args::{HubArgs, HubFilesArgs, InitArgs};
 use crate::agents::failure::failure;
-use crate::exit::{Exit, complain, hinted, print, say};
-use crate::stop_signals::Signals;
 
 /// Interval at which the server is checked.
 const CHECK: Duration = Duration::from_millis(500);

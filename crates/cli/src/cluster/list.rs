@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use busyhour_cluster::{Invitation, ListedAgent, list_agents};
+use busyhour_terminal::exit::{Exit, complain, print, say};
 
 use super::args::ListArgs;
 use crate::agents::failure::failure;
-use crate::exit::{Exit, complain, print, say};
 
 /// Runs the verb.
 pub(super) fn main(args: &ListArgs) -> Exit {

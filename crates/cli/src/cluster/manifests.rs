@@ -10,13 +10,13 @@ use busyhour_kubernetes::{
     Toleration, helm_chart, kustomize_directory, manifests, name_from,
 };
 use busyhour_limits::files::{INPUT_BYTES, read_input};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain, note, print};
+use busyhour_terminal::quantities::time_s;
 
 use super::args::{ManifestsArgs, SpreadArg};
 use crate::agents::failure::failure;
 use crate::agents::labels::labels;
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, note, print};
-use crate::quantities::time_s;
 
 /// Runs the verb.
 pub(super) fn main(args: &ManifestsArgs) -> Exit {
@@ -150,7 +150,7 @@ fn hub_files(hub: &HubFiles) -> Result<busyhour_kubernetes::HubContents, (Exit, 
 
 fn hinted_for_hub(message: String) -> String {
     let hint = "create the files of the hub with the name of its Service: busyhour cluster init --dir DIR --host NAME-hub";
-    crate::exit::hinted(message, hint)
+    busyhour_terminal::exit::hinted(message, hint)
 }
 
 fn read_text(path: &Path) -> Result<String, (Exit, String)> {

@@ -1,6 +1,6 @@
 //! The notation of the ticket shop's backend on the command line.
 
-use crate::command_error::CommandError;
+use busyhour_terminal::command_error::CommandError;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 

@@ -9,10 +9,10 @@ use busyhour_demo::{
     BROKER_AGENTS_MAX, BROKER_QUEUE_MAX, BrokerFront, BrokerOptions, BrokerProgram, BrokerServer, CgiRequest,
 };
 use busyhour_diagnostic::io_hints;
+use busyhour_terminal::exit::{Exit, complain, print, say};
 use clap::{Args, ValueEnum};
 
 use super::server_end::{LISTENING, ServerEnd, listen};
-use crate::exit::{Exit, complain, print, say};
 
 /// Arguments of the process of a request.
 const ANSWER_REQUEST: [&str; 4] = ["lab", "server", "broker", "--answer-request"];

@@ -9,11 +9,11 @@ use busyhour_demo::{
 };
 use busyhour_diagnostic::io_hints;
 use busyhour_record::RunDir;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain, hinted, print, say};
 use clap::{Args, ValueEnum};
 
 use super::server_end::ServerEnd;
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, hinted, print, say};
 
 /// The directory in which each emulator creates its own directory.
 const PARENT: &str = "busyhour-lab";

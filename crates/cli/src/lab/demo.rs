@@ -11,6 +11,8 @@ use busyhour_demo::{DataSet, ShopOptions};
 use busyhour_diagnostic::io_hints;
 use busyhour_launch::{PropertySources, RunRequest};
 use busyhour_program::open::NoFreeUser;
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain, print, say};
 
 use super::args::{DemoArgs, DemoSystem, LabServer, ServerArgs};
 use super::broker::{self, BrokerArgs};
@@ -18,8 +20,6 @@ use super::cells::{self, CellsArgs};
 use super::demo_cells;
 use super::demo_cells_args::{DemoCellsArgs, OPTION_NAMES};
 use super::server_end::{LISTENING, ServerEnd, listen, wait_for_stdin};
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, print, say};
 use crate::run;
 use crate::run_command::RunCommand;
 
@@ -261,7 +261,8 @@ fn probe_end(args: &ServerArgs) -> Result<Wait, CommandError> {
     }
     let failed = |error: std::io::Error| format!("cannot listen for signals: {error}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    let mut signals = runtime.block_on(async { crate::stop_signals::Signals::new() }).map_err(failed)?;
+    let mut signals =
+        runtime.block_on(async { busyhour_terminal::signals::Signals::new() }).map_err(failed)?;
     say("Ctrl-C ends the probe");
     Ok(Box::new(move || runtime.block_on(signals.next_stop())))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use busyhour_demo::{ACCESS_LOG, CellsServer, GC_LOG, SERVER_LOG};
 use busyhour_launch::{PropertySources, RunRequest};
+use busyhour_terminal::exit::{Exit, complain, print, say};
 
 use super::args::DemoArgs;
 use super::cells::{self, CellsArgs, CollectorName};
-use crate::exit::{Exit, complain, print, say};
 use crate::observing::RunObservation;
 use crate::run;
 use crate::run_command::RunCommand;

@@ -8,11 +8,11 @@ use busyhour_neighbour::{
     NeighbourError, NeighbourKind, NetworkOptions, NetworkProtocol, Parent, StopFlag, StreamOptions,
     StreamResult, Validation, WorkDetail,
 };
+use busyhour_terminal::exit::{Exit, complain, hinted, note, print};
+use busyhour_terminal::signals::Signals;
 
 use super::neighbour_args::{CacheOrder, FloodProtocol, NeighbourArgs, NeighbourVerb, SharedArgs};
 use super::neighbour_text::{Situation, json_text, start_line, summary_text};
-use crate::exit::{Exit, complain, hinted, note, print};
-use crate::stop_signals::Signals;
 
 /// Runs a neighbour.
 pub(crate) fn main(args: &NeighbourArgs) -> Exit {

@@ -1,7 +1,8 @@
 //! `busyhour lab neighbour` on systems other than Linux. It only prints an error message.
 
+use busyhour_terminal::exit::{Exit, complain};
+
 use super::neighbour_args::NeighbourArgs;
-use crate::exit::{Exit, complain};
 
 /// Runs a neighbour.
 pub(crate) fn main(_args: &NeighbourArgs) -> Exit {

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use busyhour_demo::{ProbeOptions, ProbeRecord, ProbeServer};
 use busyhour_stats::{DispersionCounter, GapStatistics};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::{Exit, complain, note, print};
 
 use super::args::ServerArgs;
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, note, print};
 
 /// Gaps below this number of nanoseconds are typical of timers that fire in bunches.
 const SHORT_NS: u64 = 50_000;

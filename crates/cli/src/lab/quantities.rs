@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use busyhour_demo::ServerStall;
-
-use crate::command_error::CommandError;
-use crate::quantities::{rate_per_s, refuse_bare_time, seconds};
+use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::quantities::{rate_per_s, refuse_bare_time, seconds};
 
 /// Parses a rate of whole requests per second.
 pub(crate) fn whole_rate_per_s(text: &str) -> Result<u32, CommandError> {

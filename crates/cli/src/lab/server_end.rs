@@ -4,10 +4,9 @@ use std::io::Read as _;
 use std::net::{SocketAddr, TcpListener};
 
 use busyhour_diagnostic::io_hints;
+use busyhour_terminal::exit::{Exit, complain};
+use busyhour_terminal::signals::Signals;
 use tokio::sync::oneshot;
-
-use crate::exit::{Exit, complain};
-use crate::stop_signals::Signals;
 
 /// Prefix of the line in which a server prints its address.
 pub(crate) const LISTENING: &str = "listening on ";

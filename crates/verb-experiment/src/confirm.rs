@@ -1,0 +1,318 @@
+//! `busyhour experiment confirm`: repeats the load of a run with and without the suspected cause of slow requests.
+
+use std::path::{Path, PathBuf};
+
+use busyhour_analysis::Summary;
+use busyhour_analysis::explanation::{Cause, Explanation};
+use busyhour_diagnostic::{io_hints, io_hints::chain};
+use busyhour_record::{Manifest, RunDir};
+use busyhour_terminal::exit::{Exit, complain, hinted, note};
+use serde_json::{Value, json};
+
+use super::args::RunArgs;
+use super::checks::TrialProgram;
+use super::confirm_args::ConfirmArgs;
+use super::run;
+
+/// Longest load of a trial without `--for`, in s.
+const LENGTH_S: f64 = 60.0;
+
+/// Options of a run that the experiment sets itself, and those for files. They have a value.
+const OWN_OPTIONS: [&str; 19] = [
+    "--dir",
+    "--seed",
+    "--grace",
+    "--for",
+    "-z",
+    "--observe",
+    "--threshold",
+    "-o",
+    "--output",
+    "-l",
+    "--results",
+    "-j",
+    "--log",
+    "-t",
+    "--arrivals",
+    "--rate",
+    "--users",
+    "-c",
+    "-e",
+];
+
+/// Options of these kinds that have no value.
+const OWN_FLAGS: [&str; 6] = ["--details", "--open-report", "--quiet", "--live", "-f", "-n"];
+
+/// Runs the verb.
+pub(super) fn main(args: ConfirmArgs, program: TrialProgram) -> Exit {
+    match prepare(&args) {
+        Ok((file, dir)) => {
+            let args = RunArgs {
+                file,
+                dry_run: args.dry_run,
+                short: false,
+                skip_unavailable: false,
+                dir: Some(dir),
+                seed: None,
+                shown: args.shown,
+            };
+            run::main(&args, program)
+        }
+        Err(exit) => exit,
+    }
+}
+
+/// Writes the file of the experiment. Returns its path, and the directory of the experiment.
+fn prepare(args: &ConfirmArgs) -> Result<(PathBuf, PathBuf), Exit> {
+    let directory = RunDir::open(&args.run);
+    let refused = |message: String| complain(Exit::Refused, &message);
+    let manifest = directory.read_manifest().map_err(|error| refused(chain(&error)))?;
+    let summary = std::fs::read_to_string(directory.summary_path()).ok();
+    let summary = summary.and_then(|text| Summary::from_json(&text).ok());
+    let explanation = summary.as_ref().and_then(|summary| summary.explanation.as_ref());
+    if !removes_something(args) {
+        return Err(say_what_to_remove(explanation));
+    }
+    let run = std::path::absolute(&args.run)
+        .map_err(|error| refused(format!("{}: {error}", args.run.display())))?;
+    let content =
+        experiment(args, &run, &manifest, explanation).map_err(|message| complain(Exit::Usage, &message))?;
+    let text =
+        toml::to_string_pretty(&content).map_err(|error| complain(Exit::Internal, &error.to_string()))?;
+    let dir = args.dir.clone().unwrap_or_else(|| {
+        let mut name = std::ffi::OsString::from("confirm-");
+        name.push(run.file_name().unwrap_or_default());
+        Path::new("busyhour-experiments").join(name)
+    });
+    let failed = |path: &Path, error: &std::io::Error| {
+        complain(Exit::Internal, &format!("{}: {}", path.display(), io_hints::with_hint(error)))
+    };
+    let files = dir.join("files");
+    std::fs::create_dir_all(&files).map_err(|error| failed(&files, &error))?;
+    let path = files.join("confirm.toml");
+    std::fs::write(&path, text).map_err(|error| failed(&path, &error))?;
+    note(&format!("the experiment is in {}", path.display()));
+    Ok((path, dir))
+}
+
+fn removes_something(args: &ConfirmArgs) -> bool {
+    args.lift_quota.is_some()
+        || [&args.property, &args.environment, &args.jvm_option].iter().any(|list| !list.is_empty())
+        || !args.pause.is_empty()
+}
+
+/// Names the cause that the explanation of the run found, and the option that removes it.
+fn say_what_to_remove(explanation: Option<&Explanation>) -> Exit {
+    let Some(explanation) = explanation else {
+        let message = "the run has no explanation, because nothing was observed".to_owned();
+        let hint = "repeat it with --observe auto, or name what to change: --property, --jvm-option, --environment, --pause or --lift-quota";
+        return complain(Exit::Usage, &hinted(message, hint));
+    };
+    let option = removing_option(explanation.cause);
+    let message =
+        format!("no option removes the cause. The explanation of the run: {}", explanation.sentence);
+    complain(Exit::Usage, &hinted(message, option))
+}
+
+/// How a cause is removed.
+const fn removing_option(cause: Cause) -> &'static str {
+    match cause {
+        Cause::GcPauses | Cause::MemoryLeak => {
+            "--start COMMAND --ready URL with --jvm-option -Xmx… (more heap) or another collector, such as --jvm-option -XX:+UseZGC"
+        }
+        Cause::CpuNeighbour | Cause::MemoryBandwidth => {
+            "--pause PID stops the neighbour during half of the trials"
+        }
+        Cause::CpuQuota => {
+            "--lift-quota GROUP removes the quota of the control group during half of the trials"
+        }
+        Cause::PoolExhausted | Cause::DatabaseLock | Cause::LockContention => {
+            "--property NAME=VALUE, or --start COMMAND --ready URL with --environment NAME=VALUE, sets a larger pool"
+        }
+        Cause::CpuSaturation
+        | Cause::DatabaseWork
+        | Cause::SlowDependency
+        | Cause::Disk
+        | Cause::MemoryPressure
+        | Cause::Errors => {
+            "--start COMMAND --ready URL with --environment NAME=VALUE starts the system with other settings"
+        }
+        Cause::Generator | Cause::Arrivals => {
+            "the cause is in the generator: repeat the run with more cores for it (--cores)"
+        }
+        Cause::Steal | Cause::NetworkLoss => {
+            "the cause is outside of this machine's control; compare runs at another time or on another machine"
+        }
+        Cause::None => "no cause was found; name what to change, for example with --property or --jvm-option",
+    }
+}
+
+/// The file of the experiment.
+fn experiment(
+    args: &ConfirmArgs,
+    run: &Path,
+    manifest: &Manifest,
+    explanation: Option<&Explanation>,
+) -> Result<Value, String> {
+    let without = removed_level(args)?;
+    let mut system = serde_json::Map::new();
+    if let (Some(start), Some(ready)) = (&args.start, &args.ready) {
+        system.insert("start".to_owned(), json!(start));
+        system.insert("ready".to_owned(), json!(ready));
+        let here =
+            std::env::current_dir().map_err(|error| format!("the working directory is unknown: {error}"))?;
+        system.insert("directory".to_owned(), json!(here));
+    }
+    let cause = explanation.map(|explanation| explanation.cause).filter(|cause| *cause != Cause::None);
+    let cause = cause.map_or("suspected cause", Cause::id);
+    Ok(json!({
+        "version": 1,
+        "title": format!("{}: with and without {cause}", run.file_name().unwrap_or_default().display()),
+        "responses": ["p95", "median", "p99", "mean", "throughput", "errors"],
+        "system": system,
+        "load": load(run, manifest)?,
+        "trials": {
+            "design": "paired",
+            "duration": length(args, manifest),
+            "repetitions": args.repetitions,
+            "order": "mirrored",
+        },
+        "factor": [{ "name": "cause", "level": [{ "name": "present" }, without] }],
+        "treatment": treatments(args),
+    }))
+}
+
+/// The level without the cause.
+fn removed_level(args: &ConfirmArgs) -> Result<Value, String> {
+    let pairs = |option: &str, list: &[String]| -> Result<serde_json::Map<String, Value>, String> {
+        let pair = |text: &String| {
+            let (name, value) =
+                text.split_once('=').ok_or_else(|| format!("--{option} {text:?} is not NAME=VALUE"))?;
+            Ok((name.to_owned(), json!(value)))
+        };
+        list.iter().map(pair).collect()
+    };
+    if args.start.is_none() && !(args.environment.is_empty() && args.jvm_option.is_empty()) {
+        return Err(hinted(
+            "--environment and --jvm-option need a system that the experiment starts".to_owned(),
+            "add --start COMMAND and --ready URL",
+        ));
+    }
+    let names: Vec<String> =
+        treatments(args).iter().filter_map(|one| one["name"].as_str().map(str::to_owned)).collect();
+    Ok(json!({
+        "name": "removed",
+        "properties": pairs("property", &args.property)?,
+        "environment": pairs("environment", &args.environment)?,
+        "jvm-options": args.jvm_option,
+        "treatments": names,
+    }))
+}
+
+fn treatments(args: &ConfirmArgs) -> Vec<Value> {
+    let pause = |pid: &u32| {
+        json!({
+            "name": format!("pause-{pid}"), "kind": "command",
+            "apply": ["kill", "-STOP", pid.to_string()], "undo": ["kill", "-CONT", pid.to_string()],
+        })
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let quota = args.lift_quota.iter().map(|group| {
+        // A quota of all cores has no effect.
+        json!({ "name": "lift-quota", "kind": "cgroup", "target": group, "cpu-max": cores as f64 })
+    });
+    args.pause.iter().map(pause).chain(quota).collect()
+}
+
+/// The length of a trial: that of the run, at most a minute.
+fn length(args: &ConfirmArgs, manifest: &Manifest) -> String {
+    let measured_s = manifest.outcome.as_ref().map_or(LENGTH_S, |outcome| outcome.duration_ns as f64 / 1e9);
+    args.length.clone().unwrap_or_else(|| format!("{:.0}s", measured_s.clamp(1.0, LENGTH_S).floor()))
+}
+
+/// The load of the run: its plan or URL, and the options of its command line that determine the load.
+fn load(run: &Path, manifest: &Manifest) -> Result<Value, String> {
+    let words: Vec<&str> = manifest.command_line.iter().map(String::as_str).collect();
+    let value = |names: &[&str]| {
+        words.iter().enumerate().find_map(|(at, word)| {
+            let inline = names.iter().find_map(|name| word.strip_prefix(name)?.strip_prefix('='));
+            inline
+                .or_else(|| names.contains(word).then(|| words.get(at + 1).copied()).flatten())
+                .map(str::to_owned)
+        })
+    };
+    if words.iter().any(|word| word.contains("[redacted]")) {
+        return Err(hinted(
+            "the command line of the run contained secrets, which its directory does not have".to_owned(),
+            "repeat the run with --keep-secrets, or write an experiment (docs/experiments.md)",
+        ));
+    }
+    let mut load = serde_json::Map::new();
+    let is_url = |word: &str| word.starts_with("http://") || word.starts_with("https://");
+    let url = words.get(2).filter(|word| manifest.plan.url.is_some() && is_url(word));
+    match url {
+        Some(url) => load.insert("url".to_owned(), json!(url)),
+        None => load.insert("plan".to_owned(), json!(run.join("plan.jmx"))),
+    };
+    if let Some(users) = value(&["--users", "-c"]).and_then(|users| users.parse::<u64>().ok()) {
+        load.insert("users".to_owned(), json!(users));
+    }
+    let rate = value(&["--rate"]).map(|rate| format!("poisson({rate})"));
+    if let Some(schedule) = value(&["--arrivals"]).or(rate) {
+        load.insert("schedule".to_owned(), json!(schedule));
+    }
+    load.insert("options".to_owned(), json!(kept_options(&words)));
+    Ok(Value::Object(load))
+}
+
+/// The options of the command line without the plan and without those that the experiment sets itself.
+fn kept_options<'w>(words: &[&'w str]) -> Vec<&'w str> {
+    let mut kept = Vec::new();
+    // The program, the verb, and the plan or URL.
+    let mut rest = words.iter().skip(3);
+    while let Some(word) = rest.next() {
+        let name = word.split('=').next().unwrap_or(word);
+        if OWN_FLAGS.contains(&name) {
+            continue;
+        }
+        if OWN_OPTIONS.contains(&name) {
+            if !word.contains('=') {
+                rest.next();
+            }
+            continue;
+        }
+        kept.push(*word);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_load_is_kept_and_files_are_not() {
+        let words = [
+            "busyhour",
+            "run",
+            "plan.jmx",
+            "-J",
+            "HOST=a",
+            "--dir",
+            "runs/x",
+            "--seed=7",
+            "-o",
+            "a.html",
+            "--think",
+            "1s",
+            "--live",
+            "--observe=auto",
+        ];
+        assert_eq!(kept_options(&words), ["-J", "HOST=a", "--think", "1s"]);
+    }
+
+    #[test]
+    fn every_cause_has_advice() {
+        assert!(Cause::ALL.into_iter().chain([Cause::None]).all(|cause| !removing_option(cause).is_empty()));
+    }
+}
