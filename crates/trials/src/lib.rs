@@ -29,6 +29,7 @@ mod machine;
 mod machine;
 #[cfg(target_os = "linux")]
 mod machine_controls;
+mod neighbour_work;
 mod patches;
 mod planned;
 mod process;
