@@ -53,10 +53,10 @@ pub use design::{
 };
 pub use effects::{
     AnalysisSettings, BlockContrast, CaseSummary, Effect, EffectInterval, EffectKind, ExperimentAnalysis,
-    HolmResult, INTERACTIONS_MAX, LookDecision, LookPlan, LooksError, NotRecoverable, POWER, PlannedEffect,
-    RankedFactor, RecoveredLoss, ResponseSurface, ResponseTable, SurfaceTerm, TableError, TrialValue,
-    analyse, effect_name, holm, level_number, planned_effects, power_within_blocks, recovered_loss, sentence,
-    smallest_effect, surfaces,
+    FAILED_SHARE, HolmResult, INTERACTIONS_MAX, LookDecision, LookPlan, LooksError, NotRecoverable, POWER,
+    PlannedEffect, RankedFactor, RecoveredLoss, ResponseSurface, ResponseTable, SurfaceTerm, TableError,
+    TrialValue, analyse, effect_name, failures_sentence, holm, level_number, planned_effects,
+    power_within_blocks, recovered_loss, sentence, smallest_effect, surfaces,
 };
 pub use file::{
     AllocationMasks, AllocationProgram, ByteSize, CaseLevels, CgroupTreatment, Command, CommandPair,

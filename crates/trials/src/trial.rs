@@ -25,7 +25,7 @@ use crate::stop::StopRequest;
 use crate::trial_files::{SYSTEM_LOG, trial_dir};
 use crate::undo::{COMMAND_GRACE, COMMAND_TIMEOUT, undo_command};
 use crate::variables::TrialVariables;
-use crate::verdict::{failed_thresholds, judge};
+use crate::verdict::{failed_requests, failed_thresholds, judge};
 
 /// Time between SIGTERM and SIGKILL for the system under test.
 const SYSTEM_GRACE: Duration = Duration::from_secs(10);
@@ -118,6 +118,7 @@ impl<'t> ActiveTrial<'t> {
             Ok(summary) => {
                 let failed_thresholds = failed_thresholds(&summary);
                 let outcome = judge(&summary, self.around.experiment.trials.duration.seconds());
+                self.notes.extend(failed_requests(&summary));
                 let cause = summary.explanation.map(|explanation| explanation.cause.id().to_owned());
                 return Ok(Executed { outcome, cause, failed_thresholds, notes: self.notes });
             }
