@@ -6,6 +6,7 @@ use busyhour_analysis::Summary;
 use busyhour_analysis::explanation::{Cause, Explanation};
 use busyhour_diagnostic::{io_hints, io_hints::chain};
 use busyhour_record::{Manifest, RunDir};
+use busyhour_trials::PauseCommands;
 use serde_json::{Value, json};
 
 use super::args::RunArgs;
@@ -174,7 +175,7 @@ fn experiment(
             "order": "mirrored",
         },
         "factor": [{ "name": "cause", "level": [{ "name": "present" }, without] }],
-        "treatment": treatments(args),
+        "treatment": treatments(args)?,
     }))
 }
 
@@ -195,7 +196,7 @@ fn removed_level(args: &ConfirmArgs) -> Result<Value, String> {
         ));
     }
     let names: Vec<String> =
-        treatments(args).iter().filter_map(|one| one["name"].as_str().map(str::to_owned)).collect();
+        treatments(args)?.iter().filter_map(|one| one["name"].as_str().map(str::to_owned)).collect();
     Ok(json!({
         "name": "removed",
         "properties": pairs("property", &args.property)?,
@@ -205,17 +206,16 @@ fn removed_level(args: &ConfirmArgs) -> Result<Value, String> {
     }))
 }
 
-fn treatments(args: &ConfirmArgs) -> Vec<Value> {
+fn treatments(args: &ConfirmArgs) -> Result<Vec<Value>, String> {
     let pause = |pid: &u32| {
-        json!({
-            "name": format!("pause-{pid}"), "kind": "command",
-            "apply": ["kill", "-STOP", pid.to_string()], "undo": ["kill", "-CONT", pid.to_string()],
-        })
+        let PauseCommands { apply, undo } =
+            PauseCommands::new(*pid).map_err(|error| format!("--pause {pid}: {error}"))?;
+        Ok(json!({ "name": format!("pause-{pid}"), "kind": "command", "apply": apply, "undo": undo }))
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let quota = args.lift_quota.iter().map(|group| {
         // A quota of all cores has no effect.
-        json!({ "name": "lift-quota", "kind": "cgroup", "target": group, "cpu-max": cores as f64 })
+        Ok(json!({ "name": "lift-quota", "kind": "cgroup", "target": group, "cpu-max": cores as f64 }))
     });
     args.pause.iter().map(pause).chain(quota).collect()
 }
