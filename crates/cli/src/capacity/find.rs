@@ -8,7 +8,7 @@ use busyhour_loadsearch::{
     read_search,
 };
 use busyhour_report::{largest_load_html, largest_load_text};
-use busyhour_search::{LargestLoad, LargestLoadReport, SearchEnd};
+use busyhour_search::{LargestLoad, LargestLoadReport, NoLoad, SearchEnd};
 use busyhour_trials::{ExecuteError, StopRequest};
 
 use super::find_args::FindArgs;
@@ -133,7 +133,9 @@ fn exit_of(report: &LargestLoadReport, end: SearchEnd) -> Exit {
     let Some(search) = &report.search else { return Exit::Completed };
     match search.largest_load {
         LargestLoad::Found { .. } | LargestLoad::AtLeast { .. } => Exit::Completed,
-        LargestLoad::Between { .. } => Exit::NotJudged,
+        LargestLoad::Between { .. } | LargestLoad::Unavailable { reason: NoLoad::SmallBudget } => {
+            Exit::NotJudged
+        }
         LargestLoad::Unavailable { .. } => match end {
             SearchEnd::NotDelivered | SearchEnd::HostSpoiled => complain(Exit::Internal, end.reason()),
             _ => Exit::ThresholdFailed,

@@ -33,7 +33,7 @@ const DIRECTORY: &str = "busyhour-searches";
     Exit codes:\n  0  the search has ended with a load\n  1  the program or the system failed, or trials failed in succession\n  \
     2  the command line is wrong\n  3  the plan was refused, or the directory contains another search\n  \
     4  the search was stopped; run it again to continue\n  6  no load of the range meets the thresholds, or higher loads pass more often\n  \
-    11 the interval of the largest load is wider than the precision; raise --budget"
+    11 the interval of the largest load is wider than the precision, or no trial failed in a budget that was too small; raise --budget"
 )]
 pub(super) struct FindArgs {
     /// Plan (JMX).
