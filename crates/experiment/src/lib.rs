@@ -67,6 +67,6 @@ pub use file::{
 };
 pub use report::{
     CaseCauses, ExperimentReport, REPORT_VERSION, ReportedFactor, ReportedRecovery, ReportedResponse,
-    ReportedTrial, TrialQuantile, response_table,
+    ReportedTrial, TrialQuantile, missing_results_hint, response_table,
 };
 pub use scale::ResponseScale;

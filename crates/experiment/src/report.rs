@@ -188,6 +188,18 @@ impl ExperimentReport {
     }
 }
 
+/// What to do about trials without a result.
+#[must_use]
+pub fn missing_results_hint(given_up: &[GivenUp]) -> &'static str {
+    let failed: u32 = given_up.iter().map(|one| one.failed).sum();
+    let spoiled: u32 = given_up.iter().map(|one| one.spoiled).sum();
+    if failed >= spoiled {
+        "most attempts failed: remove the cause, which the table of trials names, and run the experiment again for new attempts"
+    } else {
+        "most attempts were spoiled: give the generator cores of its own (`cores` of [load]), or use a quieter machine; run the experiment again for new attempts"
+    }
+}
+
 /// The values of a response in the finished trials of the first `blocks` blocks.
 #[must_use]
 pub fn response_table(
@@ -297,5 +309,18 @@ fn empty_table(design: &Design, scale: ResponseScale) -> ResponseTable {
         Ok(table) => table,
         // Only values can make a table invalid.
         Err(_) => unreachable!("a table without values is valid"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_follows_from_the_outcomes() {
+        let one = GivenUp { block: 1, case: 1, failed: 3, spoiled: 0 };
+        assert!(missing_results_hint(&[one]).contains("most attempts failed"));
+        let other = GivenUp { failed: 1, spoiled: 5, ..one };
+        assert!(missing_results_hint(&[one, other]).contains("`cores` of [load]"));
     }
 }

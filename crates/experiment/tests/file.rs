@@ -284,6 +284,7 @@ fn the_fingerprint_changes_with_the_trials_only() {
     let same = read(&text).fingerprint();
     assert_eq!(fingerprint("repetitions = 6", "repetitions = 9"), same);
     assert_eq!(fingerprint("errors < 1%", "errors < 2%"), same);
+    assert_eq!(fingerprint("repetitions = 6", "repetitions = 6\nattempts = 6"), same);
     for (from, to) in [
         ("-Xmx1g", "-Xmx2g"),
         ("50/s", "60/s"),
