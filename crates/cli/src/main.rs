@@ -49,6 +49,7 @@ mod progress;
 mod properties;
 mod quantities;
 mod reading;
+mod recorded_command;
 mod report;
 mod results_args;
 mod results_options;

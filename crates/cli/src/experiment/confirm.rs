@@ -5,43 +5,49 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::Summary;
 use busyhour_analysis::explanation::{Cause, Explanation};
 use busyhour_diagnostic::{io_hints, io_hints::chain};
-use busyhour_record::{Manifest, RunDir};
+use busyhour_record::{Manifest, RunDir, plan_hash};
 use busyhour_trials::PauseCommands;
 use serde_json::{Value, json};
 
 use super::args::RunArgs;
 use super::confirm_args::ConfirmArgs;
 use super::run;
-use crate::exit::{Exit, complain, hinted, note};
+use crate::exit::{Exit, complain, hinted, note, say};
+use crate::recorded_command::RecordedCommand;
 
 /// Longest load of a trial without `--for`, in s.
 const LENGTH_S: f64 = 60.0;
 
-/// Options of a run that the experiment sets itself, and those for files. They have a value.
-const OWN_OPTIONS: [&str; 19] = [
+/// Options of a run that the experiment sets itself, and those for files and displays.
+const OWN_OPTIONS: [&str; 27] = [
     "--dir",
     "--seed",
     "--grace",
     "--for",
-    "-z",
+    "--requests",
     "--observe",
     "--threshold",
-    "-o",
+    "--thresholds",
+    "--fail-if",
     "--output",
-    "-l",
     "--results",
-    "-j",
+    "--force-delete-results",
     "--log",
-    "-t",
     "--arrivals",
     "--rate",
     "--users",
-    "-c",
-    "-e",
+    "--details",
+    "--open-report",
+    "--quiet",
+    "--verbose",
+    "--json",
+    "--live",
+    "--live-remote",
+    "--keep-secrets",
+    "--leave-records",
+    "--send",
+    "--export-name",
 ];
-
-/// Options of these kinds that have no value.
-const OWN_FLAGS: [&str; 6] = ["--details", "--open-report", "--quiet", "--live", "-f", "-n"];
 
 /// Runs the verb.
 pub(super) fn main(args: ConfirmArgs) -> Exit {
@@ -228,58 +234,48 @@ fn length(args: &ConfirmArgs, manifest: &Manifest) -> String {
 
 /// The load of the run: its plan or URL, and the options of its command line that determine the load.
 fn load(run: &Path, manifest: &Manifest) -> Result<Value, String> {
-    let words: Vec<&str> = manifest.command_line.iter().map(String::as_str).collect();
-    let value = |names: &[&str]| {
-        words.iter().enumerate().find_map(|(at, word)| {
-            let inline = names.iter().find_map(|name| word.strip_prefix(name)?.strip_prefix('='));
-            inline
-                .or_else(|| names.contains(word).then(|| words.get(at + 1).copied()).flatten())
-                .map(str::to_owned)
-        })
-    };
+    let words = &manifest.command_line;
     if words.iter().any(|word| word.contains("[redacted]")) {
         return Err(hinted(
             "the command line of the run contained secrets, which its directory does not have".to_owned(),
             "repeat the run with --keep-secrets, or write an experiment (docs/experiments.md)",
         ));
     }
+    let command = RecordedCommand::parse(words).map_err(|error| {
+        hinted(
+            format!("the command line of the run cannot be repeated: {error}"),
+            "write an experiment (docs/experiments.md)",
+        )
+    })?;
     let mut load = serde_json::Map::new();
-    let is_url = |word: &str| word.starts_with("http://") || word.starts_with("https://");
-    let url = words.get(2).filter(|word| manifest.plan.url.is_some() && is_url(word));
-    match url {
-        Some(url) => load.insert("url".to_owned(), json!(url)),
-        None => load.insert("plan".to_owned(), json!(run.join("plan.jmx"))),
+    match manifest.plan.url.is_some() {
+        true => load.insert("url".to_owned(), json!(command.target)),
+        false => load.insert("plan".to_owned(), json!(plan_path(run, manifest))),
     };
-    if let Some(users) = value(&["--users", "-c"]).and_then(|users| users.parse::<u64>().ok()) {
+    if let Some(users) = command.value("--users").and_then(|users| users.parse::<u64>().ok()) {
         load.insert("users".to_owned(), json!(users));
     }
-    let rate = value(&["--rate"]).map(|rate| format!("poisson({rate})"));
-    if let Some(schedule) = value(&["--arrivals"]).or(rate) {
+    let rate = command.value("--rate").map(|rate| format!("poisson({rate})"));
+    if let Some(schedule) = command.value("--arrivals").map(str::to_owned).or(rate) {
         load.insert("schedule".to_owned(), json!(schedule));
     }
-    load.insert("options".to_owned(), json!(kept_options(&words)));
+    load.insert("options".to_owned(), json!(command.words_without(&OWN_OPTIONS)));
     Ok(Value::Object(load))
 }
 
-/// The options of the command line without the plan and without those that the experiment sets itself.
-fn kept_options<'w>(words: &[&'w str]) -> Vec<&'w str> {
-    let mut kept = Vec::new();
-    // The program, the verb, and the plan or URL.
-    let mut rest = words.iter().skip(3);
-    while let Some(word) = rest.next() {
-        let name = word.split('=').next().unwrap_or(word);
-        if OWN_FLAGS.contains(&name) {
-            continue;
-        }
-        if OWN_OPTIONS.contains(&name) {
-            if !word.contains('=') {
-                rest.next();
-            }
-            continue;
-        }
-        kept.push(*word);
-    }
-    kept
+/// The plan: the file that was executed if its content is the same, because its files are relative to its directory. Otherwise the copy in
+/// the directory of the run.
+fn plan_path(run: &Path, manifest: &Manifest) -> PathBuf {
+    let original = std::path::absolute(&manifest.plan.path).ok();
+    let is_same =
+        |path: &PathBuf| std::fs::read(path).is_ok_and(|content| plan_hash(&content) == manifest.plan.sha256);
+    original.filter(is_same).unwrap_or_else(|| {
+        say(&format!(
+            "warning: {} was changed or is not here, so the copy in the run directory is used; files with relative paths are missing there",
+            manifest.plan.path
+        ));
+        run.join("plan.jmx")
+    })
 }
 
 #[cfg(test)]
@@ -288,23 +284,11 @@ mod tests {
 
     #[test]
     fn the_load_is_kept_and_files_are_not() {
-        let words = [
-            "busyhour",
-            "run",
-            "plan.jmx",
-            "-J",
-            "HOST=a",
-            "--dir",
-            "runs/x",
-            "--seed=7",
-            "-o",
-            "a.html",
-            "--think",
-            "1s",
-            "--live",
-            "--observe=auto",
-        ];
-        assert_eq!(kept_options(&words), ["-J", "HOST=a", "--think", "1s"]);
+        let line = "busyhour run plan.jmx -J HOST=a --dir runs/x --seed=7 -o a.html --no-back-off --live --observe=auto";
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let mut kept = RecordedCommand::parse(&words).unwrap().words_without(&OWN_OPTIONS);
+        kept.sort();
+        assert_eq!(kept, ["--no-back-off", "-J", "HOST=a"]);
     }
 
     #[test]
