@@ -157,6 +157,7 @@ fn experiment(
     manifest: &Manifest,
     explanation: Option<&Explanation>,
 ) -> Result<Value, String> {
+    check_properties(args, run, manifest)?;
     let without = removed_level(args)?;
     let mut system = serde_json::Map::new();
     if let (Some(start), Some(ready)) = (&args.start, &args.ready) {
@@ -183,6 +184,30 @@ fn experiment(
         "factor": [{ "name": "cause", "level": [{ "name": "present" }, without] }],
         "treatment": treatments(args)?,
     }))
+}
+
+/// Refuses properties for a run without a plan, and names those that the plan does not contain.
+fn check_properties(args: &ConfirmArgs, run: &Path, manifest: &Manifest) -> Result<(), String> {
+    if args.property.is_empty() {
+        return Ok(());
+    }
+    if manifest.plan.url.is_some() {
+        return Err(hinted(
+            "--property has no effect: the run requested a URL, which has no properties".to_owned(),
+            "use --start COMMAND --ready URL with --environment NAME=VALUE, --pause or --lift-quota",
+        ));
+    }
+    let plan = std::fs::read(run.join("plan.jmx")).unwrap_or_default();
+    let plan = String::from_utf8_lossy(&plan);
+    for text in &args.property {
+        let name = text.split('=').next().unwrap_or(text);
+        if !name.is_empty() && !plan.contains(name) {
+            say(&format!(
+                "warning: the plan does not contain the property {name}; unless something else reads it, both cases are the same"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The level without the cause.

@@ -112,6 +112,9 @@ fn the_load_of_any_command_line_is_repeated() {
     room.run(confirm.into_iter().chain(["--pause", "4194305"]))
         .expect(2)
         .reports(&["--pause 4194305: there is no process 4194305"]);
+    room.run(confirm.into_iter().chain(["--property", "POOL=50"]))
+        .expect(2)
+        .reports(&["--property has no effect", "requested a URL"]);
 
     let text = plan(&group("1", "2", &get("A", "/")));
     std::fs::create_dir(room.path().join("plans")).unwrap();
@@ -119,6 +122,9 @@ fn the_load_of_any_command_line_is_repeated() {
     let port = format!("-JPORT={}", server.port());
     room.run(["-n", "-t", "plans/shop.jmx", "-l", "x.jtl", &port, "--dir", "planned"]).expect(0);
     let confirm = ["experiment", "confirm", "planned", "--dry-run", "--dir", "of-plan", "--pause", &own];
+    room.run(confirm.into_iter().chain(["--property", "POOL=50"]))
+        .expect(0)
+        .reports(&["the plan does not contain the property POOL"]);
     room.run(confirm).expect(0);
     let file = room.read("of-plan/files/confirm.toml");
     assert!(file.contains("plans/shop.jmx") && file.contains(&port[2..]), "{file}");
