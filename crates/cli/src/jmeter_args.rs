@@ -253,6 +253,37 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
     Ok(parsed)
 }
 
+/// The command line of `busyhour run` with the same plan, properties and options. Flags for files and displays are left out.
+pub(crate) fn run_words(arguments: &[OsString]) -> Result<Vec<OsString>, CommandError> {
+    let options = OwnOptions::command();
+    let mut words: Vec<OsString> = vec!["busyhour".into(), "run".into()];
+    let mut rest = arguments.iter().skip(1);
+    while let Some(argument) = rest.next() {
+        let text = argument.to_string_lossy();
+        let long = text.strip_prefix("--").and_then(|long| long.split('=').next());
+        if let Some(option) = long.and_then(|name| own_option(&options, name)) {
+            words.push(argument.clone());
+            let takes_next = option.get_action().takes_values() && !option.is_require_equals_set();
+            if takes_next && !text.contains('=') {
+                words.extend(rest.next().cloned());
+            }
+            continue;
+        }
+        let (flag, attached) = find(&text)?;
+        let value = match (flag.takes, attached) {
+            (Takes::Nothing, _) => continue,
+            (_, Some(value)) => value.into(),
+            (..) => rest.next().cloned().unwrap_or_default(),
+        };
+        match flag.short {
+            't' => words.push(value),
+            'J' | 'D' | 'p' | 'q' => words.extend([format!("-{}", flag.short).into(), value]),
+            _ => {}
+        }
+    }
+    Ok(words)
+}
+
 /// Applies the flags of JMeter that refer to its remote servers: to agents, if the run is on agents.
 fn apply_to_agents(parsed: &mut Parsed) -> Result<(), CommandError> {
     if parsed.command.agents.is_none() {

@@ -35,6 +35,7 @@ mod percentiles;
 #[cfg_attr(not(feature = "observe"), path = "perfmon_missing.rs")]
 mod perfmon;
 mod progress;
+mod recorded_command;
 mod report;
 mod report_links;
 mod run;
@@ -75,6 +76,7 @@ const SLICE_STEPS: &str = "BUSYHOUR_SLICE_STEPS";
 /// This program, as the one that executes the runs of trials.
 const TRIAL_PROGRAM: TrialProgram = TrialProgram {
     check_run: run_check::check,
+    read_run: recorded_command::parse,
     has_neighbours: cfg!(all(feature = "demo", target_os = "linux")),
 };
 

@@ -3,6 +3,7 @@
 mod analysis;
 mod block_contrast;
 mod contrasts;
+mod failures;
 mod holm;
 mod looks;
 mod planned;
@@ -17,6 +18,7 @@ pub use analysis::{
 };
 pub use block_contrast::BlockContrast;
 pub use contrasts::{EffectKind, INTERACTIONS_MAX};
+pub use failures::{FAILED_SHARE, failures_sentence};
 pub use holm::{HolmResult, holm};
 pub use looks::{LookDecision, LookPlan, LooksError};
 pub use planned::{PlannedEffect, planned_effects};

@@ -53,10 +53,10 @@ pub use design::{
 };
 pub use effects::{
     AnalysisSettings, BlockContrast, CaseSummary, Effect, EffectInterval, EffectKind, ExperimentAnalysis,
-    HolmResult, INTERACTIONS_MAX, LookDecision, LookPlan, LooksError, NotRecoverable, POWER, PlannedEffect,
-    RankedFactor, RecoveredLoss, ResponseSurface, ResponseTable, SurfaceTerm, TableError, TrialValue,
-    analyse, effect_name, holm, level_number, planned_effects, power_within_blocks, recovered_loss, sentence,
-    smallest_effect, surfaces,
+    FAILED_SHARE, HolmResult, INTERACTIONS_MAX, LookDecision, LookPlan, LooksError, NotRecoverable, POWER,
+    PlannedEffect, RankedFactor, RecoveredLoss, ResponseSurface, ResponseTable, SurfaceTerm, TableError,
+    TrialValue, analyse, effect_name, failures_sentence, holm, level_number, planned_effects,
+    power_within_blocks, recovered_loss, sentence, smallest_effect, surfaces,
 };
 pub use file::{
     AllocationMasks, AllocationProgram, ByteSize, CaseLevels, CgroupTreatment, Command, CommandPair,
@@ -67,6 +67,6 @@ pub use file::{
 };
 pub use report::{
     CaseCauses, ExperimentReport, REPORT_VERSION, ReportedFactor, ReportedRecovery, ReportedResponse,
-    ReportedTrial, TrialQuantile, response_table,
+    ReportedTrial, TrialQuantile, missing_results_hint, response_table,
 };
 pub use scale::ResponseScale;

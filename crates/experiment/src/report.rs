@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::design::{CaseSet, Design, GivenUp, JournalEntry, TrialCounts, TrialId, TrialOutcome};
 use crate::effects::{
     AnalysisSettings, ExperimentAnalysis, LookPlan, RecoveredLoss, ResponseSurface, ResponseTable,
-    TrialValue, analyse, effect_name, recovered_loss, sentence, surfaces,
+    TrialValue, analyse, effect_name, failures_sentence, recovered_loss, sentence, surfaces,
 };
-use crate::file::{Experiment, Repetitions, ResponseVariable};
+use crate::file::{Experiment, Repetitions, ResponseMeasure, ResponseVariable};
 use crate::scale::ResponseScale;
 
 /// Version of the format of reports.
@@ -188,6 +188,18 @@ impl ExperimentReport {
     }
 }
 
+/// What to do about trials without a result.
+#[must_use]
+pub fn missing_results_hint(given_up: &[GivenUp]) -> &'static str {
+    let failed: u32 = given_up.iter().map(|one| one.failed).sum();
+    let spoiled: u32 = given_up.iter().map(|one| one.spoiled).sum();
+    if failed >= spoiled {
+        "most attempts failed: remove the cause, which the table of trials names, and run the experiment again for new attempts"
+    } else {
+        "most attempts were spoiled: give the generator cores of its own (`cores` of [load]), or use a quieter machine; run the experiment again for new attempts"
+    }
+}
+
 /// The values of a response in the finished trials of the first `blocks` blocks.
 #[must_use]
 pub fn response_table(
@@ -224,9 +236,13 @@ fn reported(
         }
     };
     let analysis = analyse(cases, &table, AnalysisSettings { error });
+    let mut told = sentence(cases, &analysis, &response.title());
+    if let Some(failures) = failures(cases, response, trials) {
+        told = format!("{told} {failures}");
+    }
     ReportedResponse {
         unit: response.unit().to_owned(),
-        sentence: sentence(cases, &analysis, &response.title()),
+        sentence: told,
         name: response.title(),
         effect_names: analysis.effects.iter().map(|effect| effect_name(cases, effect.kind)).collect(),
         response: text,
@@ -234,6 +250,21 @@ fn reported(
         recovered: recovered(experiment, cases, &table, error),
         analysis,
     }
+}
+
+/// The cases in which many requests failed, for a response that is compared between all requests, failed ones included.
+fn failures(cases: &CaseSet, response: &ResponseVariable, trials: &[ReportedTrial]) -> Option<String> {
+    if response.measure == ResponseMeasure::Errors {
+        return None;
+    }
+    let errors = String::from(ResponseVariable::errors());
+    let shares = trials.iter().filter_map(|trial| {
+        let id = trial.entry.trial;
+        let is_used = trial.entry.outcome == TrialOutcome::Finished && !id.is_warm_up();
+        let share = trial.values.get(&errors).copied().flatten().filter(|_| is_used)?;
+        Some((id.case, share))
+    });
+    failures_sentence(cases, shares)
 }
 
 /// The part of the loss that each treated case recovers. All intervals together have the confidence of the analysis.
@@ -278,5 +309,18 @@ fn empty_table(design: &Design, scale: ResponseScale) -> ResponseTable {
         Ok(table) => table,
         // Only values can make a table invalid.
         Err(_) => unreachable!("a table without values is valid"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_follows_from_the_outcomes() {
+        let one = GivenUp { block: 1, case: 1, failed: 3, spoiled: 0 };
+        assert!(missing_results_hint(&[one]).contains("most attempts failed"));
+        let other = GivenUp { failed: 1, spoiled: 5, ..one };
+        assert!(missing_results_hint(&[one, other]).contains("`cores` of [load]"));
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_experiment::{
-    AllocationMasks, EXPERIMENT_BYTES_MAX, Experiment, Repetitions, TreatmentAction, TrialOrder, WayMask,
+    AllocationMasks, EXPERIMENT_BYTES_MAX, Experiment, ExperimentReport, JournalEntry, Repetitions,
+    ReportedTrial, TreatmentAction, TrialCounts, TrialOrder, TrialOutcome, WayMask,
 };
 
 fn in_project(path: &str) -> String {
@@ -36,6 +37,43 @@ fn the_example_is_an_experiment() {
         panic!("{:?}", experiment.treatments[1]);
     };
     assert_eq!((target.as_str(), l3.as_ref().map(WayMask::bits)), ("stream", Some(3)));
+}
+
+#[test]
+fn a_case_whose_requests_fail_is_not_only_faster() {
+    let text = format!(
+        "{HEAD}responses = [\"median\"]\ntrials.repetitions = 3\ntrials.warm-up = 0\n\
+         [[factor]]\nname = \"d\"\nlevel = [{{ name = \"up\", users = 1 }}, {{ name = \"down\", users = 2 }}]\n"
+    );
+    let experiment = read(&text);
+    let names: Vec<String> = experiment.responses.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["p50", "errors"], "errors are always compared");
+    let design = experiment.design().unwrap();
+    let trials = design.trials().map(|trial| {
+        let is_down = trial.id.case == 2;
+        let median = if is_down { 0.5 } else { 50.0 } + f64::from(trial.id.block) / 10.0;
+        ReportedTrial {
+            entry: JournalEntry { trial: trial.id, outcome: TrialOutcome::Finished },
+            case_name: String::new(),
+            seconds: 10.0,
+            values: [
+                ("p50".to_owned(), Some(median)),
+                ("errors".to_owned(), Some(f64::from(u8::from(is_down)))),
+            ]
+            .into(),
+            quantiles: Vec::new(),
+            cause: None,
+            failed_thresholds: Vec::new(),
+            notes: Vec::new(),
+            dir: String::new(),
+            has_report: false,
+        }
+    });
+    let trials: Vec<ReportedTrial> = trials.collect();
+    let report = ExperimentReport::new(&experiment, &design, (TrialCounts::default(), Vec::new()), 0, trials);
+    assert!(report.sentence.contains("lower with d=down than with d=up"), "{}", report.sentence);
+    assert!(report.sentence.ends_with(" Requests failed: 100 % with d=down."), "{}", report.sentence);
+    assert!(!report.responses[1].sentence.contains("Requests failed"), "{}", report.responses[1].sentence);
 }
 
 #[test]
@@ -246,6 +284,7 @@ fn the_fingerprint_changes_with_the_trials_only() {
     let same = read(&text).fingerprint();
     assert_eq!(fingerprint("repetitions = 6", "repetitions = 9"), same);
     assert_eq!(fingerprint("errors < 1%", "errors < 2%"), same);
+    assert_eq!(fingerprint("repetitions = 6", "repetitions = 6\nattempts = 6"), same);
     for (from, to) in [
         ("-Xmx1g", "-Xmx2g"),
         ("50/s", "60/s"),

@@ -26,5 +26,5 @@ pub use arguments::lowest_run_arguments;
 pub use error::LoadSearchError;
 pub use execute::{BeginningTrial, LoadSearchEnd, LoadSearchObserver, LoadSearchRequest, execute_search};
 pub use journal::SEARCH_JOURNAL_FILE_NAME;
-pub use plan::{LoadSearchPlan, LoadTarget};
+pub use plan::{ERRORS_THRESHOLD, LoadSearchPlan, LoadTarget, search_thresholds};
 pub use report::read_search;

@@ -17,7 +17,10 @@ const OPEN_THINK: f64 = 20.0;
 /// The number of different loads that a curve needs.
 const LOADS_MIN: usize = 4;
 
-/// Whether a trial shows a steady state: it is valid, started at rest, and its load was served.
+/// From this share of failed requests on, throughput and response times are those of failures.
+const FAILED_SHARE_MAX: f64 = 0.5;
+
+/// Whether a trial shows a steady state: it is valid, started at rest, and its load was served: most requests did not fail.
 pub(crate) fn served(kind: LoadKind, record: &TrialRecord) -> bool {
     let Some(measures) = &record.measures else { return false };
     let is_void = matches!(record.outcome, TrialOutcome::Void(_));
@@ -28,7 +31,8 @@ pub(crate) fn served(kind: LoadKind, record: &TrialRecord) -> bool {
             measures.requests as f64 / record.seconds * SERVED_SHARE <= measures.throughput_per_s
         }
     };
-    !is_void && is_served && record.overload.is_none() && measures.throughput_per_s > 0.0
+    let is_answered = measures.error_share < FAILED_SHARE_MAX;
+    !is_void && is_served && is_answered && record.overload.is_none() && measures.throughput_per_s > 0.0
 }
 
 /// The trials as measurements for a closed model. Arrivals at a rate are those of many users, whose think time is a multiple of the
@@ -119,4 +123,36 @@ fn of_usl(fit: &UslFit, loads: usize) -> Knee {
     let users = fit.peak_users.map(|peak| peak.value);
     let per_s = users.map(|users| fit.curve.throughput_per_s(users));
     Knee { per_s, ..knee(model, users, fit.throughput_max_per_s.as_ref(), loads) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_requests_are_not_served() {
+        let record = |error_share: f64| TrialRecord {
+            number: 1,
+            purpose: None,
+            load: 20.0,
+            seconds: 1.0,
+            overload: None,
+            outcome: TrialOutcome::Passed,
+            void_reason: None,
+            measures: Some(TrialMeasures {
+                requests: 20,
+                throughput_per_s: 20.0,
+                response_s: 0.001,
+                error_share,
+                thresholds: Vec::new(),
+            }),
+            dir: String::new(),
+        };
+        assert!(served(LoadKind::Rate, &record(0.1)) && served(LoadKind::Users, &record(0.1)));
+        assert!(!served(LoadKind::Rate, &record(1.0)) && !served(LoadKind::Users, &record(1.0)));
+        let records: Vec<TrialRecord> =
+            (1..=8).map(|at| TrialRecord { load: 10.0 * f64::from(at), ..record(1.0) }).collect();
+        let (model, usl) = knees(LoadKind::Rate, &records, 1);
+        assert!(model.found().is_none() && usl.found().is_none(), "{usl:?}");
+    }
 }

@@ -4,6 +4,21 @@ use busyhour_analysis::thresholds::{Criterion, CriterionError, Meaning, Measured
 use busyhour_search::{LoadKind, SearchSettings, TestedQuantile, TrialLength};
 use serde::{Deserialize, Serialize};
 
+/// The threshold that a search adds if none of the given ones limits failed requests. Errors are often faster than responses, so that
+/// thresholds on times pass if the system rejects all requests.
+pub const ERRORS_THRESHOLD: &str = "errors < 1%";
+
+/// The thresholds of a search, each as [`Criterion::portable`] writes it: the given ones, and [`ERRORS_THRESHOLD`] if none of them limits
+/// failed or successful requests.
+#[must_use]
+pub fn search_thresholds(given: &[Criterion]) -> Vec<String> {
+    let limits_errors = |criterion: &Criterion| {
+        matches!(criterion.subject, MeasuredQuantity::Failed | MeasuredQuantity::Passed)
+    };
+    let added = (!given.iter().any(limits_errors)).then(|| ERRORS_THRESHOLD.to_owned());
+    given.iter().map(Criterion::portable).chain(added).collect()
+}
+
 /// What generates the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -159,6 +174,19 @@ pub(crate) mod tests {
             users_property: "users".to_owned(),
             duration_property: "duration".to_owned(),
         }
+    }
+
+    #[test]
+    fn a_search_limits_errors() {
+        let thresholds = |given: &[&str]| {
+            let given = given.iter().map(|text| Criterion::parse(text, Meaning::Require).unwrap());
+            search_thresholds(&given.collect::<Vec<_>>())
+        };
+        assert_eq!(thresholds(&["p95 < 200ms"]), ["p95 < 200ms", ERRORS_THRESHOLD]);
+        for own in ["errors < 5%", "errors of checkout < 100%", "success > 90%"] {
+            assert_eq!(thresholds(&["p95 < 200ms", own]), ["p95 < 200ms", own]);
+        }
+        assert!(Criterion::parse(ERRORS_THRESHOLD, Meaning::Require).is_ok());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use busyhour_search::{
 };
 
 use crate::experiment_tables::ExperimentTable;
-use crate::numbers::{counted, duration, rate};
+use crate::numbers::{counted, duration, percent, rate};
 
 /// From this share on, a resource counts as busy.
 const BUSY: f64 = 0.85;
@@ -289,6 +289,7 @@ pub(crate) fn search_trials_table(report: &LargestLoadReport) -> ExperimentTable
         ("seconds", true),
         ("outcome", false),
         ("requests", true),
+        ("errors %", true),
         ("per s", true),
         ("mean ms", true),
         ("thresholds, or why void", false),
@@ -316,6 +317,7 @@ fn row(kind: LoadKind, record: &TrialRecord) -> Vec<String> {
         rate(record.seconds),
         outcome_word(&record.outcome).to_owned(),
         measured(|measures| measures.requests.to_string()),
+        measured(|measures| percent(100.0 * measures.error_share)),
         measured(|measures| rate(measures.throughput_per_s)),
         measured(|measures| rate(1e3 * measures.response_s)),
         record

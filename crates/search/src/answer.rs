@@ -55,6 +55,8 @@ pub enum NoLoad {
     NotMonotone,
     /// No trial of full length passed.
     NothingPassed,
+    /// No trial failed, but the budget did not suffice for one of full length.
+    SmallBudget,
     /// The load is below the range.
     BelowRange,
 }
@@ -67,6 +69,9 @@ impl NoLoad {
             NoLoad::NotMonotone => SearchEnd::NotMonotone.reason(),
             NoLoad::NothingPassed => {
                 "no trial of full length passed; start at a lower load or raise the budget"
+            }
+            NoLoad::SmallBudget => {
+                "no trial failed, but the budget was too small for a trial of full length; raise the budget"
             }
             NoLoad::BelowRange => {
                 "the smallest load of the range may pass in less than 95 % of the trials; start at a lower load"
@@ -191,6 +196,7 @@ pub(crate) fn report(history: &History, end: Option<SearchEnd>) -> SearchReport 
     let is_wide = has_passes && has_failures && !is_precise(history, &estimate, widened);
     let largest_load = match recommended(history, &estimate) {
         _ if not_monotone => LargestLoad::Unavailable { reason: NoLoad::NotMonotone },
+        None if has_passes && !has_failures => LargestLoad::Unavailable { reason: NoLoad::SmallBudget },
         None => LargestLoad::Unavailable { reason: NoLoad::NothingPassed },
         Some(_) if is_wide && estimate.answer.median >= history.settings.lowest.ln() => {
             let Quantiles { low, median, high, .. } = estimate.answer;

@@ -73,6 +73,21 @@ fn loads(search: &Search, purpose: TrialPurpose) -> Vec<f64> {
 }
 
 #[test]
+fn a_budget_that_is_too_small_is_not_a_failure() {
+    let length = TrialLength { full_seconds: 60.0, shortest_seconds: 10.0, tested: None };
+    let settings =
+        SearchSettings { budget_seconds: 35.0, ..SearchSettings::new(LoadKind::Rate, 5.0, 50.0, length) };
+    let report = run(&mut Search::new(settings).unwrap(), |_| TrialOutcome::Passed);
+    assert!(report.trials > 0, "{report:?}");
+    let LargestLoad::Unavailable { reason } = report.largest_load else { panic!("{report:?}") };
+    assert_eq!(reason, NoLoad::SmallBudget, "{report:?}");
+    assert!(reason.reason().contains("no trial failed"), "{}", reason.reason());
+    let report = run(&mut Search::new(settings).unwrap(), |_| failed());
+    let reason = NoLoad::NothingPassed;
+    assert_eq!(report.largest_load, LargestLoad::Unavailable { reason }, "{report:?}");
+}
+
+#[test]
 fn a_cliff_is_found_with_the_required_precision_anywhere_in_the_range() {
     for largest in [11.0, 12.0, 29.0, 100.0, 345.0, 1_024.0, 1_900.0] {
         let mut search = users(10.0, 2_000.0);

@@ -169,18 +169,20 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Repeats the warm-up if trials were executed before and others are open.
+    /// Repeats the warm-up if trials were executed before and others are open or have no result.
     fn repeat_warm_up(
         &mut self,
         outcomes: &mut Journal<'_>,
         observer: &mut dyn TrialObserver,
     ) -> Result<(), ExecuteError> {
         let blocks = self.planned_blocks(outcomes);
-        if self.content.ended.is_empty() || outcomes.next(blocks) == NextTrial::Done {
+        let has_given_up = outcomes.given_up().any(|given_up| given_up.block <= blocks);
+        let is_complete = outcomes.next(blocks) == NextTrial::Done && !has_given_up;
+        if self.content.ended.is_empty() || is_complete {
             return Ok(());
         }
         self.journal.write(&JournalLine::Continued)?;
-        self.content.continuations += 1;
+        self.content.continued_after.push(self.content.ended.len());
         outcomes.continue_after_interruption();
         if self.design.plan().warm_up > 0 {
             observer.notice("the experiment is continued, so the warm-up trials are executed again");

@@ -134,8 +134,8 @@ pub struct JournalContent {
     pub applied: Vec<AppliedTreatment>,
     /// The files that were changed and not restored, with their copies.
     pub patched: Vec<(TrialId, PathBuf, PathBuf)>,
-    /// How often the experiment was continued after an interruption.
-    pub continuations: u32,
+    /// Number of trials that had ended before each continuation after an interruption.
+    pub continued_after: Vec<usize>,
 }
 
 impl JournalContent {
@@ -153,7 +153,7 @@ impl JournalContent {
                 self.open = None;
                 self.ended.push(ended);
             }
-            JournalLine::Continued => self.continuations += 1,
+            JournalLine::Continued => self.continued_after.push(self.ended.len()),
         }
     }
 
@@ -163,14 +163,18 @@ impl JournalContent {
     /// A trial does not belong to the design.
     pub fn outcomes<'d>(&self, design: &'d Design, path: &Path) -> Result<Journal<'d>, ExecuteError> {
         let mut journal = Journal::new(design);
-        (0..self.continuations).for_each(|_| journal.continue_after_interruption());
+        let mut continued_after = self.continued_after.iter().peekable();
         for (at, ended) in self.ended.iter().enumerate() {
+            while continued_after.next_if(|after| **after <= at).is_some() {
+                journal.continue_after_interruption();
+            }
             journal.record(&ended.entry).map_err(|error| ExecuteError::Journal {
                 path: path.display().to_string(),
                 line: at + 1,
                 reason: error.to_string(),
             })?;
         }
+        continued_after.for_each(|_| journal.continue_after_interruption());
         Ok(journal)
     }
 
@@ -292,7 +296,7 @@ mod tests {
             open: Some(second),
             applied: vec![applied("b", second)],
             patched: Vec::new(),
-            continuations: 1,
+            continued_after: vec![1],
         };
         assert_eq!(JournalContent::read(dir.path()).unwrap(), expected);
         let (mut journal, content) = JournalFile::open(dir.path()).unwrap();

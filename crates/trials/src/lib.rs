@@ -29,7 +29,9 @@ mod machine;
 mod machine;
 #[cfg(target_os = "linux")]
 mod machine_controls;
+mod neighbour_work;
 mod patches;
+mod pause;
 mod planned;
 mod process;
 mod processes;
@@ -55,6 +57,7 @@ pub use journal_file::{
 };
 pub use keeper::{KeepError, KeepRequest, keep};
 pub use line_file::{LineFile, read_lines};
+pub use pause::{PauseCommands, PauseError};
 pub use read::{EXPERIMENT_FILE_NAME, read_report};
 pub use restore::{Restored, restore};
 pub use run_process::{ActiveRun, RunProcess, RunProcessEnd};

@@ -1,5 +1,6 @@
 //! One trial: starts the system, applies treatments, executes the run, and undoes everything.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,6 +15,7 @@ use crate::controls::workload_name;
 use crate::error::{ExecuteError, TrialError};
 use crate::journal_file::{AppliedTreatment, JournalFile, JournalLine};
 use crate::machine::Machine;
+use crate::neighbour_work::{NeighbourStart, neighbour_log, wait_for_work, work_notes};
 use crate::patches;
 use crate::process::{Kept, KeptCommand, POLL_INTERVAL, SUCCESS, Waited};
 use crate::ready::{ReadyCheck, check_command};
@@ -23,7 +25,7 @@ use crate::stop::StopRequest;
 use crate::trial_files::{SYSTEM_LOG, trial_dir};
 use crate::undo::{COMMAND_GRACE, COMMAND_TIMEOUT, undo_command};
 use crate::variables::TrialVariables;
-use crate::verdict::{failed_thresholds, judge};
+use crate::verdict::{failed_requests, failed_thresholds, judge};
 
 /// Time between SIGTERM and SIGKILL for the system under test.
 const SYSTEM_GRACE: Duration = Duration::from_secs(10);
@@ -116,6 +118,7 @@ impl<'t> ActiveTrial<'t> {
             Ok(summary) => {
                 let failed_thresholds = failed_thresholds(&summary);
                 let outcome = judge(&summary, self.around.experiment.trials.duration.seconds());
+                self.notes.extend(failed_requests(&summary));
                 let cause = summary.explanation.map(|explanation| explanation.cause.id().to_owned());
                 return Ok(Executed { outcome, cause, failed_thresholds, notes: self.notes });
             }
@@ -305,7 +308,7 @@ impl<'t> ActiveTrial<'t> {
             let TreatmentAction::Neighbour(neighbour) = &treatment.action else { continue };
             let name = treatment.name();
             let what = format!("the neighbour {name:?}");
-            let log = |number: u32| format!("neighbour-{}-{number}.log", file_name(name));
+            let log = |number: u32| neighbour_log(name, number);
             let commands = (1..=neighbour.count).map(|number| KeptCommand {
                 directory: self.around.base_dir,
                 ..self.kept_command(self.neighbour_words(neighbour), &log(number))
@@ -339,6 +342,7 @@ impl<'t> ActiveTrial<'t> {
         }
         let intensity = format!("{:.0}", neighbour.intensity * 100.0);
         words.extend(["--intensity".into(), intensity.into(), "--for".into(), self.neighbour_time().into()]);
+        words.push("--json".into());
         if let Some(cores) = &neighbour.cores {
             words.extend(["--cores".into(), String::from(cores.clone()).into()]);
         }
@@ -349,22 +353,16 @@ impl<'t> ActiveTrial<'t> {
     fn wait_for_neighbour(&mut self, at: usize, what: &str, log: &str) -> Result<(), TrialError> {
         let path = self.dir.join(log);
         let Some((_, kept)) = self.neighbours.get_mut(at) else { return Ok(()) };
-        let deadline = std::time::Instant::now() + NEIGHBOUR_TIMEOUT;
-        // Its first line reports that it begins to work.
-        while std::fs::metadata(&path).map_or(0, |file| file.len()) == 0 {
-            if self.around.stop.is_requested() {
-                return Err(TrialError::Stopped);
-            }
-            if kept.exit().is_some() || std::time::Instant::now() >= deadline {
-                break;
-            }
-            std::thread::sleep(POLL_INTERVAL);
-        }
-        match kept.wait(POLL_INTERVAL, &StopRequest::default()) {
-            Waited::Ended(status) => {
+        match wait_for_work(kept, &path, NEIGHBOUR_TIMEOUT, self.around.stop) {
+            NeighbourStart::Working => Ok(()),
+            NeighbourStart::Stopped => Err(TrialError::Stopped),
+            NeighbourStart::Ended(status) => {
                 Err(TrialError::Failed(format!("{what} ended with {status}{}", self.tail(log))))
             }
-            Waited::TimedOut | Waited::Stopped => Ok(()),
+            NeighbourStart::TimedOut => Err(TrialError::Failed(format!(
+                "{what} did not start to work within {} s; it may need less memory, or more CPU time than its control allows",
+                NEIGHBOUR_TIMEOUT.as_secs()
+            ))),
         }
     }
 
@@ -436,8 +434,7 @@ impl<'t> ActiveTrial<'t> {
 
     /// Undoes everything, in the reverse order.
     fn undo(&mut self) -> Result<(), ExecuteError> {
-        self.neighbours.iter_mut().for_each(|(_, kept)| kept.ask_to_end());
-        self.neighbours.clear();
+        self.end_neighbours();
         self.stop_system();
         let patterns = &self.around.experiment.collect;
         if !patterns.is_empty() {
@@ -471,6 +468,23 @@ impl<'t> ActiveTrial<'t> {
         })
     }
 
+    /// Ends the neighbours, which then write what they did to their logs.
+    fn end_neighbours(&mut self) {
+        self.neighbours.iter_mut().for_each(|(_, kept)| kept.ask_to_end());
+        let mut ended: BTreeMap<&str, u32> = BTreeMap::new();
+        for (name, kept) in std::mem::take(&mut self.neighbours) {
+            drop(kept);
+            let number = ended.entry(name).or_default();
+            *number += 1;
+            let log = self.dir.join(neighbour_log(name, *number));
+            for note in work_notes(name, &log) {
+                if !self.notes.contains(&note) {
+                    self.notes.push(note);
+                }
+            }
+        }
+    }
+
     fn stop_system(&mut self) {
         let Some(mut system) = self.system.take() else { return };
         if let Some(stop) = &self.around.experiment.system.stop {
@@ -497,9 +511,4 @@ impl<'t> ActiveTrial<'t> {
     fn tail(&self, log: &str) -> String {
         log_tail(&self.dir, log)
     }
-}
-
-/// A name with characters that are safe in file names.
-fn file_name(name: &str) -> String {
-    name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
 }

@@ -1,7 +1,7 @@
 //! Decides whether a trial is valid: whether its load was delivered, and its generator and host were undisturbed.
 
 use busyhour_analysis::{Caveat, GeneratorState, Summary, generator_mark};
-use busyhour_experiment::TrialOutcome;
+use busyhour_experiment::{FAILED_SHARE, TrialOutcome};
 
 /// Smallest share of the planned time that a load must last.
 const LENGTH_SHARE_MIN: f64 = 0.9;
@@ -143,6 +143,12 @@ pub(crate) fn failed_thresholds(summary: &Summary) -> Vec<String> {
     summary.thresholds.iter().filter(|result| result.fails_run).map(|result| result.text.clone()).collect()
 }
 
+/// A note if many requests of a valid trial failed.
+pub(crate) fn failed_requests(summary: &Summary) -> Option<String> {
+    let percent = summary.total.error_percent;
+    (percent >= 100.0 * FAILED_SHARE).then(|| format!("{percent:.1} % of the requests failed"))
+}
+
 #[cfg(test)]
 mod tests {
     use busyhour_analysis::{ReportedCaveat, RunFacts};
@@ -180,6 +186,14 @@ mod tests {
         assert_eq!(judge(&summary(), 60.0), TrialOutcome::Finished);
         // The system under test is slow, which is a result.
         assert_eq!(with(Caveat::ManyErrors { percent: 20.0 }), TrialOutcome::Finished);
+    }
+
+    #[test]
+    fn failed_requests_are_noted() {
+        let mut failing = summary();
+        assert_eq!(failed_requests(&failing), None);
+        failing.total.error_percent = 12.5;
+        assert_eq!(failed_requests(&failing).as_deref(), Some("12.5 % of the requests failed"));
     }
 
     #[test]

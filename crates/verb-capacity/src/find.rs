@@ -8,7 +8,7 @@ use busyhour_loadsearch::{
     read_search,
 };
 use busyhour_report::{largest_load_html, largest_load_text};
-use busyhour_search::{LargestLoad, LargestLoadReport, SearchEnd};
+use busyhour_search::{LargestLoad, LargestLoadReport, NoLoad, SearchEnd};
 use busyhour_terminal::command_error::CommandLineCheck;
 use busyhour_terminal::exit::{Exit, complain, hinted, note, print, say};
 use busyhour_terminal::output::Output;
@@ -140,7 +140,9 @@ fn exit_of(report: &LargestLoadReport, end: SearchEnd) -> Exit {
     let Some(search) = &report.search else { return Exit::Completed };
     match search.largest_load {
         LargestLoad::Found { .. } | LargestLoad::AtLeast { .. } => Exit::Completed,
-        LargestLoad::Between { .. } => Exit::NotJudged,
+        LargestLoad::Between { .. } | LargestLoad::Unavailable { reason: NoLoad::SmallBudget } => {
+            Exit::NotJudged
+        }
         LargestLoad::Unavailable { .. } => match end {
             SearchEnd::NotDelivered | SearchEnd::HostSpoiled => complain(Exit::Internal, end.reason()),
             _ => Exit::ThresholdFailed,

@@ -3,9 +3,10 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use busyhour_loadsearch::{LoadSearchPlan, LoadTarget};
+use busyhour_loadsearch::{ERRORS_THRESHOLD, LoadSearchPlan, LoadTarget, search_thresholds};
 use busyhour_search::LoadKind;
 use busyhour_terminal::command_error::CommandError;
+use busyhour_terminal::exit::note;
 use busyhour_terminal::quantities::{rate_per_s, share, time_s};
 use busyhour_verb_inputs::thresholds::ThresholdArgs;
 use clap::Args;
@@ -19,6 +20,7 @@ const DIRECTORY: &str = "busyhour-searches";
     at least 95 % of the trials, with its interval. Light trials come first and lead to a guess; confirmation runs at the answer and \
     trials after an overload (hysteresis) come last. Trials whose load was not delivered, or that were disturbed on the host, do not \
     count. The journal in the directory contains each step: if it is run again, the search continues.\n\n\
+    Without a threshold on errors, the threshold `errors < 1%` is added, because errors can be faster than responses.\n\n\
     A trial lasts as long as the percentile of the thresholds needs: from 59 (p95) or 299 (p99) requests on, up to 2,000 or 10,000 \
     requests, and at least --trial-min and --trial. docs/largest-load.md describes the method.\n\n\
     A plan with --users gets the number of users and the length in seconds as the properties `users` and `duration`, for example \
@@ -30,7 +32,7 @@ const DIRECTORY: &str = "busyhour-searches";
     Exit codes:\n  0  the search has ended with a load\n  1  the program or the system failed, or trials failed in succession\n  \
     2  the command line is wrong\n  3  the plan was refused, or the directory contains another search\n  \
     4  the search was stopped; run it again to continue\n  6  no load of the range meets the thresholds, or higher loads pass more often\n  \
-    11 the interval of the largest load is wider than the precision; raise --budget"
+    11 the interval of the largest load is wider than the precision, or no trial failed in a budget that was too small; raise --budget"
 )]
 pub(super) struct FindArgs {
     /// Plan (JMX).
@@ -121,11 +123,17 @@ impl FindArgs {
             return Err("--budget must be at least twice --trial, and should be 40 times as long".into());
         }
         let target = self.target()?;
+        let thresholds = search_thresholds(&criteria);
+        if thresholds.len() > criteria.len() {
+            note(&format!(
+                "the threshold `{ERRORS_THRESHOLD}` is added; one of your own on errors replaces it"
+            ));
+        }
         let plan = LoadSearchPlan {
             kind,
             lowest: range.0,
             highest: range.1,
-            thresholds: criteria.iter().map(busyhour_analysis::thresholds::Criterion::portable).collect(),
+            thresholds,
             precision: self.precision,
             budget_s: self.budget,
             full_s: self.trial,

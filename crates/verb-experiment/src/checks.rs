@@ -8,12 +8,15 @@ use busyhour_terminal::command_error::{CommandError, CommandLineCheck};
 use busyhour_trials::{CaseSetting, CheckedControls, check_controls, example_arguments};
 
 use super::file::LoadedExperiment;
+use super::recorded_command::RecordedCommand;
 
 /// The program that executes the runs of trials.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialProgram {
     /// Checks the command line of a run, which begins with the word `run`.
     pub check_run: CommandLineCheck,
+    /// Reads the command line of a run, which begins with the name of the program.
+    pub read_run: fn(&[String]) -> Result<RecordedCommand, CommandError>,
     /// Whether it contains neighbours.
     pub has_neighbours: bool,
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::Summary;
 use busyhour_analysis::explanation::{Cause, Explanation};
 use busyhour_diagnostic::{io_hints, io_hints::chain};
-use busyhour_record::{Manifest, RunDir};
-use busyhour_terminal::exit::{Exit, complain, hinted, note};
+use busyhour_record::{Manifest, RunDir, plan_hash};
+use busyhour_terminal::exit::{Exit, complain, hinted, note, say};
+use busyhour_trials::PauseCommands;
 use serde_json::{Value, json};
 
 use super::args::RunArgs;
@@ -17,35 +18,40 @@ use super::run;
 /// Longest load of a trial without `--for`, in s.
 const LENGTH_S: f64 = 60.0;
 
-/// Options of a run that the experiment sets itself, and those for files. They have a value.
-const OWN_OPTIONS: [&str; 19] = [
+/// Options of a run that the experiment sets itself, and those for files and displays.
+const OWN_OPTIONS: [&str; 27] = [
     "--dir",
     "--seed",
     "--grace",
     "--for",
-    "-z",
+    "--requests",
     "--observe",
     "--threshold",
-    "-o",
+    "--thresholds",
+    "--fail-if",
     "--output",
-    "-l",
     "--results",
-    "-j",
+    "--force-delete-results",
     "--log",
-    "-t",
     "--arrivals",
     "--rate",
     "--users",
-    "-c",
-    "-e",
+    "--details",
+    "--open-report",
+    "--quiet",
+    "--verbose",
+    "--json",
+    "--live",
+    "--live-remote",
+    "--keep-secrets",
+    "--leave-records",
+    "--send",
+    "--export-name",
 ];
-
-/// Options of these kinds that have no value.
-const OWN_FLAGS: [&str; 6] = ["--details", "--open-report", "--quiet", "--live", "-f", "-n"];
 
 /// Runs the verb.
 pub(super) fn main(args: ConfirmArgs, program: TrialProgram) -> Exit {
-    match prepare(&args) {
+    match prepare(&args, program) {
         Ok((file, dir)) => {
             let args = RunArgs {
                 file,
@@ -63,7 +69,7 @@ pub(super) fn main(args: ConfirmArgs, program: TrialProgram) -> Exit {
 }
 
 /// Writes the file of the experiment. Returns its path, and the directory of the experiment.
-fn prepare(args: &ConfirmArgs) -> Result<(PathBuf, PathBuf), Exit> {
+fn prepare(args: &ConfirmArgs, program: TrialProgram) -> Result<(PathBuf, PathBuf), Exit> {
     let directory = RunDir::open(&args.run);
     let refused = |message: String| complain(Exit::Refused, &message);
     let manifest = directory.read_manifest().map_err(|error| refused(chain(&error)))?;
@@ -75,8 +81,8 @@ fn prepare(args: &ConfirmArgs) -> Result<(PathBuf, PathBuf), Exit> {
     }
     let run = std::path::absolute(&args.run)
         .map_err(|error| refused(format!("{}: {error}", args.run.display())))?;
-    let content =
-        experiment(args, &run, &manifest, explanation).map_err(|message| complain(Exit::Usage, &message))?;
+    let content = experiment(args, program, &run, &manifest, explanation)
+        .map_err(|message| complain(Exit::Usage, &message))?;
     let text =
         toml::to_string_pretty(&content).map_err(|error| complain(Exit::Internal, &error.to_string()))?;
     let dir = args.dir.clone().unwrap_or_else(|| {
@@ -150,10 +156,12 @@ const fn removing_option(cause: Cause) -> &'static str {
 /// The file of the experiment.
 fn experiment(
     args: &ConfirmArgs,
+    program: TrialProgram,
     run: &Path,
     manifest: &Manifest,
     explanation: Option<&Explanation>,
 ) -> Result<Value, String> {
+    check_properties(args, run, manifest)?;
     let without = removed_level(args)?;
     let mut system = serde_json::Map::new();
     if let (Some(start), Some(ready)) = (&args.start, &args.ready) {
@@ -170,7 +178,7 @@ fn experiment(
         "title": format!("{}: with and without {cause}", run.file_name().unwrap_or_default().display()),
         "responses": ["p95", "median", "p99", "mean", "throughput", "errors"],
         "system": system,
-        "load": load(run, manifest)?,
+        "load": load(program, run, manifest)?,
         "trials": {
             "design": "paired",
             "duration": length(args, manifest),
@@ -178,8 +186,32 @@ fn experiment(
             "order": "mirrored",
         },
         "factor": [{ "name": "cause", "level": [{ "name": "present" }, without] }],
-        "treatment": treatments(args),
+        "treatment": treatments(args)?,
     }))
+}
+
+/// Refuses properties for a run without a plan, and names those that the plan does not contain.
+fn check_properties(args: &ConfirmArgs, run: &Path, manifest: &Manifest) -> Result<(), String> {
+    if args.property.is_empty() {
+        return Ok(());
+    }
+    if manifest.plan.url.is_some() {
+        return Err(hinted(
+            "--property has no effect: the run requested a URL, which has no properties".to_owned(),
+            "use --start COMMAND --ready URL with --environment NAME=VALUE, --pause or --lift-quota",
+        ));
+    }
+    let plan = std::fs::read(run.join("plan.jmx")).unwrap_or_default();
+    let plan = String::from_utf8_lossy(&plan);
+    for text in &args.property {
+        let name = text.split('=').next().unwrap_or(text);
+        if !name.is_empty() && !plan.contains(name) {
+            say(&format!(
+                "warning: the plan does not contain the property {name}; unless something else reads it, both cases are the same"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The level without the cause.
@@ -199,7 +231,7 @@ fn removed_level(args: &ConfirmArgs) -> Result<Value, String> {
         ));
     }
     let names: Vec<String> =
-        treatments(args).iter().filter_map(|one| one["name"].as_str().map(str::to_owned)).collect();
+        treatments(args)?.iter().filter_map(|one| one["name"].as_str().map(str::to_owned)).collect();
     Ok(json!({
         "name": "removed",
         "properties": pairs("property", &args.property)?,
@@ -209,17 +241,16 @@ fn removed_level(args: &ConfirmArgs) -> Result<Value, String> {
     }))
 }
 
-fn treatments(args: &ConfirmArgs) -> Vec<Value> {
+fn treatments(args: &ConfirmArgs) -> Result<Vec<Value>, String> {
     let pause = |pid: &u32| {
-        json!({
-            "name": format!("pause-{pid}"), "kind": "command",
-            "apply": ["kill", "-STOP", pid.to_string()], "undo": ["kill", "-CONT", pid.to_string()],
-        })
+        let PauseCommands { apply, undo } =
+            PauseCommands::new(*pid).map_err(|error| format!("--pause {pid}: {error}"))?;
+        Ok(json!({ "name": format!("pause-{pid}"), "kind": "command", "apply": apply, "undo": undo }))
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let quota = args.lift_quota.iter().map(|group| {
         // A quota of all cores has no effect.
-        json!({ "name": "lift-quota", "kind": "cgroup", "target": group, "cpu-max": cores as f64 })
+        Ok(json!({ "name": "lift-quota", "kind": "cgroup", "target": group, "cpu-max": cores as f64 }))
     });
     args.pause.iter().map(pause).chain(quota).collect()
 }
@@ -231,84 +262,76 @@ fn length(args: &ConfirmArgs, manifest: &Manifest) -> String {
 }
 
 /// The load of the run: its plan or URL, and the options of its command line that determine the load.
-fn load(run: &Path, manifest: &Manifest) -> Result<Value, String> {
-    let words: Vec<&str> = manifest.command_line.iter().map(String::as_str).collect();
-    let value = |names: &[&str]| {
-        words.iter().enumerate().find_map(|(at, word)| {
-            let inline = names.iter().find_map(|name| word.strip_prefix(name)?.strip_prefix('='));
-            inline
-                .or_else(|| names.contains(word).then(|| words.get(at + 1).copied()).flatten())
-                .map(str::to_owned)
-        })
-    };
+fn load(program: TrialProgram, run: &Path, manifest: &Manifest) -> Result<Value, String> {
+    let words = &manifest.command_line;
     if words.iter().any(|word| word.contains("[redacted]")) {
         return Err(hinted(
             "the command line of the run contained secrets, which its directory does not have".to_owned(),
             "repeat the run with --keep-secrets, or write an experiment (docs/experiments.md)",
         ));
     }
+    let command = (program.read_run)(words).map_err(|error| {
+        hinted(
+            format!("the command line of the run cannot be repeated: {error}"),
+            "write an experiment (docs/experiments.md)",
+        )
+    })?;
     let mut load = serde_json::Map::new();
-    let is_url = |word: &str| word.starts_with("http://") || word.starts_with("https://");
-    let url = words.get(2).filter(|word| manifest.plan.url.is_some() && is_url(word));
-    match url {
-        Some(url) => load.insert("url".to_owned(), json!(url)),
-        None => load.insert("plan".to_owned(), json!(run.join("plan.jmx"))),
+    match manifest.plan.url.is_some() {
+        true => load.insert("url".to_owned(), json!(command.target)),
+        false => load.insert("plan".to_owned(), json!(plan_path(run, manifest))),
     };
-    if let Some(users) = value(&["--users", "-c"]).and_then(|users| users.parse::<u64>().ok()) {
+    if let Some(users) = command.value("--users").and_then(|users| users.parse::<u64>().ok()) {
         load.insert("users".to_owned(), json!(users));
     }
-    let rate = value(&["--rate"]).map(|rate| format!("poisson({rate})"));
-    if let Some(schedule) = value(&["--arrivals"]).or(rate) {
+    let rate = command.value("--rate").map(|rate| format!("poisson({rate})"));
+    if let Some(schedule) = command.value("--arrivals").map(str::to_owned).or(rate) {
         load.insert("schedule".to_owned(), json!(schedule));
     }
-    load.insert("options".to_owned(), json!(kept_options(&words)));
+    load.insert("options".to_owned(), json!(command.words_without(&OWN_OPTIONS)));
     Ok(Value::Object(load))
 }
 
-/// The options of the command line without the plan and without those that the experiment sets itself.
-fn kept_options<'w>(words: &[&'w str]) -> Vec<&'w str> {
-    let mut kept = Vec::new();
-    // The program, the verb, and the plan or URL.
-    let mut rest = words.iter().skip(3);
-    while let Some(word) = rest.next() {
-        let name = word.split('=').next().unwrap_or(word);
-        if OWN_FLAGS.contains(&name) {
-            continue;
-        }
-        if OWN_OPTIONS.contains(&name) {
-            if !word.contains('=') {
-                rest.next();
-            }
-            continue;
-        }
-        kept.push(*word);
-    }
-    kept
+/// The plan: the file that was executed if its content is the same, because its files are relative to its directory. Otherwise the copy in
+/// the directory of the run.
+fn plan_path(run: &Path, manifest: &Manifest) -> PathBuf {
+    let original = std::path::absolute(&manifest.plan.path).ok();
+    let is_same =
+        |path: &PathBuf| std::fs::read(path).is_ok_and(|content| plan_hash(&content) == manifest.plan.sha256);
+    original.filter(is_same).unwrap_or_else(|| {
+        say(&format!(
+            "warning: {} was changed or is not here, so the copy in the run directory is used; files with relative paths are missing there",
+            manifest.plan.path
+        ));
+        run.join("plan.jmx")
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::recorded_command::RecordedCommand;
     use super::*;
 
     #[test]
     fn the_load_is_kept_and_files_are_not() {
-        let words = [
-            "busyhour",
-            "run",
-            "plan.jmx",
-            "-J",
-            "HOST=a",
-            "--dir",
-            "runs/x",
-            "--seed=7",
-            "-o",
-            "a.html",
-            "--think",
-            "1s",
-            "--live",
-            "--observe=auto",
-        ];
-        assert_eq!(kept_options(&words), ["-J", "HOST=a", "--think", "1s"]);
+        let option = |name: &str, values: &[&str]| {
+            (name.to_owned(), values.iter().map(|&value| value.to_owned()).collect())
+        };
+        let command = RecordedCommand {
+            target: "plan.jmx".to_owned(),
+            options: vec![
+                option("-J", &["HOST=a"]),
+                option("--dir", &["runs/x"]),
+                option("--seed", &["7"]),
+                option("--output", &["a.html"]),
+                option("--no-back-off", &[]),
+                option("--live", &[]),
+                option("--observe", &["auto"]),
+            ],
+        };
+        let mut kept = command.words_without(&OWN_OPTIONS);
+        kept.sort();
+        assert_eq!(kept, ["--no-back-off", "-J", "HOST=a"]);
     }
 
     #[test]

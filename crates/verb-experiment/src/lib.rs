@@ -8,6 +8,7 @@ mod dry_run;
 mod file;
 mod keep;
 mod progress;
+mod recorded_command;
 mod report;
 mod restore;
 mod run;
@@ -19,6 +20,7 @@ use busyhour_terminal::exit::{Exit, print};
 
 pub use args::ExperimentArgs;
 pub use checks::TrialProgram;
+pub use recorded_command::RecordedCommand;
 
 use args::ExperimentVerb;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use busyhour_diagnostic::io_hints::chain;
-use busyhour_experiment::ExperimentReport;
+use busyhour_experiment::{ExperimentReport, GivenUp, missing_results_hint};
 use busyhour_report::{experiment_csv, experiment_html, experiment_text};
 use busyhour_terminal::exit::{Exit, complain, hinted, print};
 use busyhour_terminal::output::Output;
@@ -94,20 +94,17 @@ pub(super) fn show(loaded: &LoadedExperiment, dir: &Path, files: &[OutputFile], 
         }
     }
     note_written(&files);
-    if found.given_up.is_empty() {
-        Exit::Completed
-    } else {
-        report_missing_results(found.given_up.len(), dir)
-    }
+    if found.given_up.is_empty() { Exit::Completed } else { report_missing_results(&found.given_up, dir) }
 }
 
 /// Reports that some cases of some blocks have no result after all attempts.
-fn report_missing_results(count: usize, dir: &Path) -> Exit {
-    let what = if count == 1 { "1 trial has" } else { &format!("{count} trials have") };
+fn report_missing_results(given_up: &[GivenUp], dir: &Path) -> Exit {
+    let what = match given_up.len() {
+        1 => "1 trial has".to_owned(),
+        count => format!("{count} trials have"),
+    };
     let message = format!("{what} no result after all attempts, see {}", dir.join("trials").display());
-    let hint =
-        "if the generator was late, give it cores of its own (`cores` of [load]), or use a quieter machine";
-    complain(Exit::Internal, &hinted(message, hint))
+    complain(Exit::Internal, &hinted(message, missing_results_hint(given_up)))
 }
 
 fn to_json(report: &ExperimentReport) -> String {

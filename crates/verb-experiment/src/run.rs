@@ -88,7 +88,7 @@ fn explain(error: &ExecuteError) -> Exit {
     let message = chain(error);
     match error {
         ExecuteError::OtherExperiment { .. } => {
-            let hint = "use another directory (--dir), or undo the change; title, responses, limits and repetitions may change";
+            let hint = "use another directory (--dir), or undo the change; title, responses, limits, repetitions and attempts may change";
             complain(Exit::Refused, &hinted(message, hint))
         }
         ExecuteError::InUse(_) | ExecuteError::Journal { .. } => complain(Exit::Refused, &message),

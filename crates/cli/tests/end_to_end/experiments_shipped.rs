@@ -1,7 +1,9 @@
 //! Tests the experiments that need no file, and the confirmation of a cause.
 
 use crate::foreign_programs::free_port;
+use crate::plans::{get, group, plan};
 use crate::program::{Room, wait_for};
+use crate::servers::{Server, answer};
 
 #[test]
 fn experiments_are_listed_and_copied() {
@@ -92,4 +94,41 @@ fn a_cause_is_confirmed_by_removing_it() {
         let of = |case: usize| cases[case]["value"].as_f64().unwrap();
         assert!(of(1) < of(0), "the median with one connection is {}, with three {}", of(0), of(1));
     }
+}
+
+#[test]
+fn the_load_of_any_command_line_is_repeated() {
+    let room = Room::new();
+    let server = Server::start(|stream, _| answer(stream));
+    let url = format!("http://127.0.0.1:{}/", server.port());
+    room.run(["--quiet", "run", "--rate", "20/s", "-z1s", &url, "--dir", "slow", "--observe", "none"])
+        .expect(0);
+    let own = std::process::id().to_string();
+    let confirm = ["experiment", "confirm", "slow", "--dry-run", "--dir", "out"];
+    room.run(confirm.into_iter().chain(["--pause", &own])).expect(0);
+    let file = room.read("out/files/confirm.toml");
+    assert!(file.contains("schedule = \"poisson(20/s)\"") && file.contains(&url), "{file}");
+    // Larger than the largest process ID of Linux.
+    room.run(confirm.into_iter().chain(["--pause", "4194305"]))
+        .expect(2)
+        .reports(&["--pause 4194305: there is no process 4194305"]);
+    room.run(confirm.into_iter().chain(["--property", "POOL=50"]))
+        .expect(2)
+        .reports(&["--property has no effect", "requested a URL"]);
+
+    let text = plan(&group("1", "2", &get("A", "/")));
+    std::fs::create_dir(room.path().join("plans")).unwrap();
+    room.file("plans/shop.jmx", &text);
+    let port = format!("-JPORT={}", server.port());
+    room.run(["-n", "-t", "plans/shop.jmx", "-l", "x.jtl", &port, "--dir", "planned"]).expect(0);
+    let confirm = ["experiment", "confirm", "planned", "--dry-run", "--dir", "of-plan", "--pause", &own];
+    room.run(confirm.into_iter().chain(["--property", "POOL=50"]))
+        .expect(0)
+        .reports(&["the plan does not contain the property POOL"]);
+    room.run(confirm).expect(0);
+    let file = room.read("of-plan/files/confirm.toml");
+    assert!(file.contains("plans/shop.jmx") && file.contains(&port[2..]), "{file}");
+    room.file("plans/shop.jmx", text + "<!-- changed -->\n");
+    room.run(confirm).expect(0).reports(&["plans/shop.jmx was changed or is not here"]);
+    assert!(room.read("of-plan/files/confirm.toml").contains("planned/plan.jmx"));
 }

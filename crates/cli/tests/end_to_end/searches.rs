@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
+use crate::foreign_programs::free_port;
 use crate::plans::{get, group, plan};
 use crate::program::{Room, wait_for};
 use crate::servers::{Server, answer};
@@ -93,6 +94,20 @@ fn a_search_finds_a_sharp_limit_and_continues_after_a_kill() {
     let mut other = arguments(&server);
     other.extend(["--seed", "2"].map(str::to_owned));
     room.run(other).expect(3).reports(&["contains trials of another search: the seed changed", "--dir"]);
+}
+
+#[test]
+fn a_server_that_is_down_does_not_pass() {
+    let room = Room::new();
+    let line = format!(
+        "capacity|find|--url|http://127.0.0.1:{}/|--rate|20..60|--threshold|p95 < 1s|--trial|1s|--trial-min|1s|\
+         --budget|15s|--confirmations|0|--from-above|0|--observe|none|--dir|out",
+        free_port()
+    );
+    let ended = room.run(line.split('|').map(str::trim)).expect(6);
+    ended
+        .reports(&["the threshold `errors < 1%` is added"])
+        .prints(&["The largest load is unavailable", "errors < 1%: 100 % (failed)"]);
 }
 
 #[test]

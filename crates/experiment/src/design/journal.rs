@@ -49,7 +49,7 @@ pub enum NextTrial {
     Done,
 }
 
-/// A block and case without a result, because all attempts failed or were spoiled.
+/// A block and case without a result, because all attempts since the last continuation failed or were spoiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenUp {
     /// The block.
@@ -85,6 +85,8 @@ struct Cell {
     failed: u32,
     spoiled: u32,
     interrupted: u32,
+    /// Number of failed and spoiled attempts since the last continuation.
+    tried: u32,
 }
 
 impl Cell {
@@ -93,7 +95,7 @@ impl Cell {
     }
 
     fn is_given_up(&self, attempts_max: u32) -> bool {
-        self.finished.is_none() && self.failed.saturating_add(self.spoiled) >= attempts_max.max(1)
+        self.finished.is_none() && self.tried >= attempts_max.max(1)
     }
 }
 
@@ -123,9 +125,19 @@ impl<'d> Journal<'d> {
     }
 
     /// Continues the experiment after an interruption. The warm-up trials are executed again, because the machine may
-    /// have been restarted or used for other tasks in the meantime.
+    /// have been restarted or used for other tasks in the meantime. Trials without a result have all of their attempts again, because
+    /// the cause of their failures may have been removed.
     pub fn continue_after_interruption(&mut self) {
         self.continuations = self.continuations.saturating_add(1);
+        let attempts_max = self.design.plan().attempts_max;
+        for ((block, _), cell) in &mut self.cells {
+            if cell.is_given_up(attempts_max)
+                && let Some(closed) = self.closed.get_mut(block)
+            {
+                *closed = closed.saturating_sub(1);
+            }
+            cell.tried = 0;
+        }
     }
 
     /// Records the outcome of a trial. Blocks after the last one of the design are accepted, because the number of repetitions may
@@ -161,8 +173,8 @@ impl<'d> Journal<'d> {
         cell.last = id.attempt;
         match entry.outcome {
             TrialOutcome::Finished => cell.finished = Some(id.attempt),
-            TrialOutcome::Failed { .. } => cell.failed += 1,
-            TrialOutcome::Spoiled { .. } => cell.spoiled += 1,
+            TrialOutcome::Failed { .. } => (cell.failed, cell.tried) = (cell.failed + 1, cell.tried + 1),
+            TrialOutcome::Spoiled { .. } => (cell.spoiled, cell.tried) = (cell.spoiled + 1, cell.tried + 1),
             TrialOutcome::Interrupted => cell.interrupted += 1,
         }
         if !was_closed && cell.is_closed(plan.attempts_max) {
@@ -352,6 +364,27 @@ mod tests {
         let given_up: Vec<GivenUp> = journal.given_up().collect();
         assert_eq!(given_up[1], GivenUp { block: 2, case: 2, failed: 3, spoiled: 0 });
         assert_eq!((given_up.len(), journal.open_count(2)), (2, 0));
+    }
+
+    #[test]
+    fn a_trial_that_was_given_up_has_new_attempts_after_a_continuation() {
+        let design = design(TrialOrder::Interleaved, &[2], 2, 0);
+        let mut journal = Journal::new(&design);
+        let failed = || TrialOutcome::Failed { reason: "not ready".to_owned() };
+        while let Some(id) = next(&journal, 2) {
+            record(&mut journal, id, if id.block == 1 { failed() } else { TrialOutcome::Finished });
+        }
+        assert_eq!((journal.given_up().count(), journal.open_count(2)), (2, 0));
+        journal.continue_after_interruption();
+        assert_eq!((journal.given_up().count(), journal.open_count(2)), (0, 2));
+        let again = next(&journal, 2).unwrap();
+        assert_eq!((again.block, again.attempt), (1, 4));
+        record(&mut journal, again, failed());
+        while let Some(id) = next(&journal, 2) {
+            record(&mut journal, id, TrialOutcome::Finished);
+        }
+        assert_eq!((journal.given_up().count(), journal.finished().count()), (0, 4));
+        assert_eq!(journal.counts().failed, 7);
     }
 
     #[test]

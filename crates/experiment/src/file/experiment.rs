@@ -102,11 +102,13 @@ impl Experiment {
     }
 
     /// Identifies everything that determines the trials. An interrupted experiment may only continue with the same fingerprint.
-    /// The title, responses, limits and the number of repetitions are not included.
+    /// The title, responses, limits, and the numbers of repetitions and attempts are not included.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut trials = self.trials.clone();
         (trials.repetitions, trials.until, trials.min, trials.max) = (None, None, None, None);
+        // The value for files without the key, so that journals of earlier versions remain valid.
+        trials.attempts = TrialPlan::ATTEMPTS;
         let parts = (&self.system, &self.load, trials, &self.factors, &self.treatments, &self.observe);
         let text = serde_json::to_string(&parts).unwrap_or_default();
         // FNV-1a, which is sufficient to detect an edited file.

@@ -4,6 +4,7 @@ use busyhour_diagnostic::{Diagnostic, Span, nearest_name};
 use toml::de::DeTable;
 
 use super::experiment::Experiment;
+use super::response::ResponseVariable;
 use super::validate::findings;
 
 /// Largest length of a file in bytes.
@@ -39,10 +40,11 @@ impl Experiment {
             let hint = "an experiment of this size has too many trials; reduce factors and levels";
             return Err(vec![Diagnostic::error("experiment-file", message).in_file(name).with_hint(hint)]);
         }
-        let experiment: Experiment =
+        let mut experiment: Experiment =
             toml::from_str(text).map_err(|error| vec![unreadable(text, name, &error)])?;
         let found = findings(&experiment);
         if found.is_empty() {
+            add_errors(&mut experiment.responses);
             return Ok(ReadExperiment { experiment, warnings: Vec::new() });
         }
         let table = DeTable::parse(text).map_err(|error| vec![unreadable(text, name, &error)])?;
@@ -56,7 +58,16 @@ impl Experiment {
         if found.iter().any(super::finding::Finding::is_error) {
             return Err(diagnostics);
         }
+        add_errors(&mut experiment.responses);
         Ok(ReadExperiment { experiment, warnings: diagnostics })
+    }
+}
+
+/// Adds the share of failed requests: without it, a case that fails fast would look like a fast one.
+fn add_errors(responses: &mut Vec<ResponseVariable>) {
+    let errors = ResponseVariable::errors();
+    if !responses.contains(&errors) {
+        responses.push(errors);
     }
 }
 

@@ -98,6 +98,12 @@ pub enum ResponseError {
 }
 
 impl ResponseVariable {
+    /// The share of failed requests of all requests.
+    #[must_use]
+    pub fn errors() -> ResponseVariable {
+        ResponseVariable { measure: ResponseMeasure::Errors, label: None, name: None }
+    }
+
     /// The scale on which the values of trials are compared.
     #[must_use]
     pub fn scale(&self) -> ResponseScale {

@@ -50,7 +50,7 @@ pub struct TrialPlan {
     #[serde(default = "first_seed")]
     pub seed: u64,
     /// Largest number of attempts of a trial that fails or is spoiled; default 3.
-    #[serde(default = "three")]
+    #[serde(default = "default_attempts")]
     pub attempts: u32,
 }
 
@@ -58,8 +58,8 @@ fn one() -> u32 {
     1
 }
 
-fn three() -> u32 {
-    3
+fn default_attempts() -> u32 {
+    TrialPlan::ATTEMPTS
 }
 
 fn first_seed() -> u64 {
@@ -94,6 +94,9 @@ impl Repetitions {
 }
 
 impl TrialPlan {
+    /// Attempts without `attempts`.
+    pub(crate) const ATTEMPTS: u32 = 3;
+
     /// When repetitions end.
     #[must_use]
     pub fn repetitions(&self) -> Repetitions {
