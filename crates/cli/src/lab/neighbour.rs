@@ -11,7 +11,7 @@ use busyhour_neighbour::{
 
 use super::neighbour_args::{CacheOrder, FloodProtocol, NeighbourArgs, NeighbourVerb, SharedArgs};
 use super::neighbour_text::{Situation, json_text, start_line, summary_text};
-use crate::exit::{Exit, complain, hinted, note, print};
+use crate::exit::{Exit, complain, hinted, note, print, say};
 use crate::stop_signals::Signals;
 
 /// Runs a neighbour.
@@ -47,6 +47,15 @@ pub(crate) fn main(args: &NeighbourArgs) -> Exit {
             Exit::Internal,
             "STREAM computed wrong values: the memory or the processor is faulty",
         );
+    }
+    if let WorkDetail::Stream(result) = &summary.detail
+        && result.has_no_rates()
+    {
+        let message = "no rate was measured: the time was over before the second execution of a kernel";
+        say(&format!(
+            "warning: {}",
+            hinted(message.to_owned(), "give a longer --for, or fewer cores, which need smaller arrays")
+        ));
     }
     match summary.ended_by {
         EndReason::TimeLimit => Exit::Completed,
@@ -132,6 +141,7 @@ fn explain(error: &NeighbourError) -> Exit {
         NeighbourError::ArraysTooSmall { .. } | NeighbourError::TooSmall { .. } => {
             complain(Exit::Usage, &format!("--size: {message}"))
         }
+        NeighbourError::NotADirectory { .. } => complain(Exit::Usage, &format!("--dir: {message}")),
         NeighbourError::CacheUnknown(_) => complain(Exit::Usage, &hinted(message, "give a size with --size")),
         NeighbourError::NotEnoughMemory { .. } => {
             let hint = "use a smaller --size; stream and cache need less memory on fewer cores";
