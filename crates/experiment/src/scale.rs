@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Larger increases are not shown as numbers: they follow from few repetitions, and tell nothing else.
+const INCREASE_SHOWN_MAX: f64 = 1_000.0;
+
 /// How two values of a response are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -50,6 +53,19 @@ impl ResponseScale {
         }
     }
 
+    /// The smallest increase that an experiment can show, for a column of at most ten characters.
+    #[must_use]
+    pub fn increase_text(self, increase: f64) -> String {
+        let unit = match self {
+            ResponseScale::Ratio => "%",
+            ResponseScale::Difference => "pp",
+        };
+        match increase > INCREASE_SHOWN_MAX {
+            true => format!("> {INCREASE_SHOWN_MAX} {unit}"),
+            false => format!("{increase:.1} {unit}"),
+        }
+    }
+
     /// The unit of a change.
     #[must_use]
     pub fn unit(self) -> &'static str {
@@ -57,5 +73,17 @@ impl ResponseScale {
             ResponseScale::Ratio => "%",
             ResponseScale::Difference => "percentage points",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn increases_fit_into_their_column() {
+        let text = |increase| ResponseScale::Ratio.increase_text(increase);
+        assert_eq!([text(12.34), text(1_000.0), text(28_667_831.8)], ["12.3 %", "1000.0 %", "> 1000 %"]);
+        assert_eq!(ResponseScale::Difference.increase_text(2e9), "> 1000 pp");
     }
 }

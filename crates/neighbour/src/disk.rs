@@ -53,6 +53,9 @@ impl DiskWork {
             Ok(block_bytes) if block_bytes > 0 && blocks_per_file > 0 => block_bytes,
             Ok(_) | Err(_) => return Err(too_small),
         };
+        if !options.dir.is_dir() {
+            return Err(NeighbourError::NotADirectory { dir: options.dir.clone() });
+        }
         let work = Self { dir: options.dir.clone(), blocks_per_file, block_bytes };
         let needed = work.file_bytes() * threads as u64;
         let space = statvfs(&options.dir).map_err(|error| failed("use", &options.dir, error.into()))?;
@@ -158,7 +161,7 @@ mod tests {
     fn missing_directories_and_missing_space_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let message = |options: DiskOptions| DiskWork::new(&options, 2).err().unwrap().to_string();
-        assert!(message(options(&dir.path().join("none"), 1 << 20)).contains("cannot use "));
+        assert!(message(options(&dir.path().join("none"), 1 << 20)).ends_with(" is not a directory"));
         assert!(message(options(dir.path(), 1 << 60)).contains("are free"));
         assert!(message(options(dir.path(), 4_096)).contains("too little for 2 threads"));
     }

@@ -66,6 +66,12 @@ pub enum NeighbourError {
         /// The least number of bytes per array.
         least: u64,
     },
+    /// The directory for files is missing, or is another kind of file.
+    #[error("{} is not a directory", .dir.display())]
+    NotADirectory {
+        /// The path.
+        dir: PathBuf,
+    },
     /// More disk space is needed than is free.
     #[error("{} are needed in {}, but {} are free", size(*.needed), .dir.display(), size(*.free))]
     NotEnoughSpace {

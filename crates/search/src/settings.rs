@@ -156,7 +156,7 @@ pub enum SettingsError {
     #[error("the largest load of the range is more than 1,000,000 times the smallest one")]
     RangeTooWide,
     /// The precision.
-    #[error("the precision {0} is not from 0.001 to 0.5")]
+    #[error("the precision of {} % is not from 0.1 % to 50 %", 100.0 * .0)]
     Precision(f64),
     /// The guess.
     #[error("the guess needs a positive load and a positive relative error")]

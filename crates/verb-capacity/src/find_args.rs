@@ -16,6 +16,8 @@ const DIRECTORY: &str = "busyhour-searches";
 
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "busyhour capacity find [OPTIONS] --threshold <CRITERION>\n       \
+    <PLAN|--url <URL>> <--users <A..B>|--rate <A..B>>",
     after_help = "Each trial is a run at a fixed load that passes or fails the thresholds. The answer is the largest load that passes in \
     at least 95 % of the trials, with its interval. Light trials come first and lead to a guess; confirmation runs at the answer and \
     trials after an overload (hysteresis) come last. Trials whose load was not delivered, or that were disturbed on the host, do not \
@@ -32,17 +34,19 @@ const DIRECTORY: &str = "busyhour-searches";
     Exit codes:\n  0  the search has ended with a load\n  1  the program or the system failed, or trials failed in succession\n  \
     2  the command line is wrong\n  3  the plan was refused, or the directory contains another search\n  \
     4  the search was stopped; run it again to continue\n  6  no load of the range meets the thresholds, or higher loads pass more often\n  \
-    11 the interval of the largest load is wider than the precision, or no trial failed in a budget that was too small; raise --budget"
+    11 the interval is wider than the precision, or the budget was too small; raise --budget"
 )]
+#[command(group = clap::ArgGroup::new("target").args(["plan", "url"]).required(true))]
+#[command(group = clap::ArgGroup::new("load").args(["users", "rate"]).required(true))]
 pub(super) struct FindArgs {
     /// Plan (JMX).
-    #[arg(value_name = "PLAN", required_unless_present = "url", conflicts_with = "url")]
+    #[arg(value_name = "PLAN", conflicts_with = "url")]
     plan: Option<PathBuf>,
     /// URL to request, instead of a plan.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// Search in these numbers of users, e.g. 10..2000.
-    #[arg(long, value_name = "A..B", value_parser = users_range, required_unless_present = "rate", conflicts_with = "rate")]
+    #[arg(long, value_name = "A..B", value_parser = users_range, conflicts_with = "rate")]
     users: Option<(f64, f64)>,
     /// Search in these rates of Poisson arrivals, e.g. 10..500 or 5/s..200/s.
     #[arg(long, value_name = "A..B", value_parser = rate_range)]

@@ -64,6 +64,14 @@ fn size(out: &mut String, loaded: &LoadedExperiment) {
         "Duration: {up_to}{} of load and pauses{starts}. Repeated trials take additional time.",
         duration(estimate.shortest_s)
     );
+    let filling: Vec<&str> = experiment.filling_neighbours().collect();
+    if !filling.is_empty() {
+        let _ = writeln!(
+            out,
+            "Not included: before each of its trials, {} fills arrays of four times the last-level caches, which can take longer than the load.",
+            filling.join(", ")
+        );
+    }
 }
 
 fn effects(out: &mut String, loaded: &LoadedExperiment) {
@@ -89,7 +97,7 @@ fn effects(out: &mut String, loaded: &LoadedExperiment) {
         for effects in &planned {
             let smallest =
                 effects.iter().find(|effect| effect.factor == at).and_then(|effect| effect.smallest);
-            let text = smallest.map_or_else(|| "–".to_owned(), |smallest| format!("{smallest:.1} {unit}"));
+            let text = smallest.map_or_else(|| "–".to_owned(), |smallest| scale.increase_text(smallest));
             let _ = write!(out, "{text:>10}");
         }
         out.push('\n');

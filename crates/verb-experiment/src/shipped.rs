@@ -138,7 +138,8 @@ pub(super) fn list() -> Exit {
     SHIPPED.iter().for_each(|one| columns.row(one.row()));
     print(&columns.render());
     print(
-        "\nLoad and Short are the times of load, without the time for starting the system.\n\n  \
+        "\nLoad and Short are the times of load, without the time for starting the system and its neighbours.\n\
+        A streaming neighbour fills arrays of four times the last-level caches first, which can take longer than the load.\n\n  \
         busyhour experiment run NAME --short   the short form, to try it\n  \
         busyhour experiment run NAME           all trials\n  \
         busyhour experiment copy NAME          write the files to change them\n",

@@ -8,7 +8,7 @@ use busyhour_neighbour::{
     NeighbourError, NeighbourKind, NetworkOptions, NetworkProtocol, Parent, StopFlag, StreamOptions,
     StreamResult, Validation, WorkDetail,
 };
-use busyhour_terminal::exit::{Exit, complain, hinted, note, print};
+use busyhour_terminal::exit::{Exit, complain, hinted, note, print, say};
 use busyhour_terminal::signals::Signals;
 
 use super::neighbour_args::{CacheOrder, FloodProtocol, NeighbourArgs, NeighbourVerb, SharedArgs};
@@ -47,6 +47,15 @@ pub(crate) fn main(args: &NeighbourArgs) -> Exit {
             Exit::Internal,
             "STREAM computed wrong values: the memory or the processor is faulty",
         );
+    }
+    if let WorkDetail::Stream(result) = &summary.detail
+        && result.has_no_rates()
+    {
+        let message = "no rate was measured: the time was over before the second execution of a kernel";
+        say(&format!(
+            "warning: {}",
+            hinted(message.to_owned(), "give a longer --for, or fewer cores, which need smaller arrays")
+        ));
     }
     match summary.ended_by {
         EndReason::TimeLimit => Exit::Completed,
@@ -132,6 +141,7 @@ fn explain(error: &NeighbourError) -> Exit {
         NeighbourError::ArraysTooSmall { .. } | NeighbourError::TooSmall { .. } => {
             complain(Exit::Usage, &format!("--size: {message}"))
         }
+        NeighbourError::NotADirectory { .. } => complain(Exit::Usage, &format!("--dir: {message}")),
         NeighbourError::CacheUnknown(_) => complain(Exit::Usage, &hinted(message, "give a size with --size")),
         NeighbourError::NotEnoughMemory { .. } => {
             let hint = "use a smaller --size; stream and cache need less memory on fewer cores";

@@ -47,7 +47,7 @@ pub(super) struct SharedArgs {
     #[arg(long, value_name = "LIST")]
     pub(super) cores: Option<String>,
     /// Share of each 100 ms in which it works, from 0 to 100.
-    #[arg(long, value_name = "PERCENT", default_value = "100", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "100", value_parser = percent, allow_negative_numbers = true)]
     pub(super) intensity: u8,
     /// Time after which it ends, at most 24h.
     #[arg(short = 'z', long = "for", value_name = "TIME", default_value = "60s", value_parser = neighbour_time)]

@@ -20,6 +20,7 @@ fn experiments_are_listed_and_copied() {
     ] {
         assert!(listed.stdout.lines().any(|line| line.starts_with(name)), "{name}: {}", listed.stdout);
     }
+    assert!(listed.stdout.contains("fills arrays of four times the last-level caches"), "{}", listed.stdout);
     room.run_line("experiment copy cells-load cells").expect(0);
     assert!(room.read("cells/cells-load.toml").contains("plan = \"cells.jmx\""));
     assert!(room.read("cells/cells.jmx").contains("jmeterTestPlan"));
@@ -28,6 +29,19 @@ fn experiments_are_listed_and_copied() {
         .reports(&["exists already", "another directory"]);
     room.run_line("experiment copy web-user").expect(2).reports(&["did you mean web-users"]);
     room.run_line("experiment run web-user").expect(3).reports(&["did you mean web-users"]);
+}
+
+#[test]
+fn a_dry_run_names_what_its_duration_does_not_include() {
+    let room = Room::new();
+    let text = "version = 1\n[load]\nurl = \"http://127.0.0.1:1/\"\n[trials]\nduration = \"1s\"\nrepetitions = 2\n\
+        [[factor]]\nname = \"neighbour\"\n\
+        level = [{ name = \"none\" }, { name = \"stream\", treatments = [\"bully\"] }, { name = \"users\", users = 2 }]\n\
+        [[treatment]]\nname = \"bully\"\nkind = \"neighbour\"\nworkload = \"stream\"\n";
+    room.file("bully.toml", text);
+    let shown = room.run_line("experiment run bully.toml --dry-run").expect(0);
+    // Two repetitions show hardly any effect.
+    shown.prints(&["Not included: before each of its trials, bully fills arrays", "  > 1000 %"]);
 }
 
 #[test]

@@ -127,7 +127,8 @@ fn wrong_arguments_are_explained() {
     let url = "capacity | find | --url | http://127.0.0.1:9/";
     for (line, message) in [
         (format!("{url} | --rate | 1..9"), "a search needs a threshold"),
-        (format!("{url} | --threshold | p95 < 1s"), "--users <A..B>"),
+        (format!("{url} | --threshold | p95 < 1s"), "<--users <A..B>|--rate <A..B>>"),
+        ("capacity | find".to_owned(), "<PLAN|--url <URL>>"),
         (format!("{url} | --users | 9..1 | --threshold | p95 < 1s"), "the smaller one first"),
         (format!("{url} | --rate | 9 | --threshold | p95 < 1s"), "expected A..B, such as 10..500"),
         (format!("{url} | --rate | 1..9 | --users | 1..9 | --threshold | p95 < 1s"), "cannot be used with"),
@@ -140,7 +141,10 @@ fn wrong_arguments_are_explained() {
             format!("{url} | --rate | 1..9 | --threshold | p95 < 1s | --trial-min | 40s"),
             "--trial-min from 500ms",
         ),
-        (format!("{url} | --rate | 1..9 | --threshold | p95 < 1s | --precision | 90%"), "from 0.001 to 0.5"),
+        (
+            format!("{url} | --rate | 1..9 | --threshold | p95 < 1s | --precision | 90%"),
+            "the precision of 90 % is not from 0.1 % to 50 %",
+        ),
         (format!("{url} | --rate | 1..9 | --threshold | p95 < 1s | --run-option=--no-such"), "--no-such"),
         (
             "capacity | find | no.jmx | --rate | 1..9 | --threshold | p95 < 1s".to_owned(),

@@ -9,7 +9,7 @@ use super::recovery::RecoveryPlan;
 use super::response::ResponseVariable;
 use super::short::ShortForm;
 use super::system::{SystemUnderTest, TrialLoad};
-use super::treatment::Treatment;
+use super::treatment::{NeighbourWorkload, Treatment, TreatmentAction};
 use super::trial_plan::{ExperimentLimits, TrialPlan};
 use crate::design::{Design, DesignError, DesignFactor, DesignPlan, TrialTimes};
 
@@ -99,6 +99,22 @@ impl Experiment {
             pause_s: self.trials.pause.as_ref().map_or(0.0, Duration::seconds),
             ready_within_s: if starts { self.system.ready_within_s() } else { 0.0 },
         }
+    }
+
+    /// The neighbours that fill memory before they work, which takes seconds to a minute with STREAM's arrays of four times the caches.
+    pub fn filling_neighbours(&self) -> impl Iterator<Item = &str> {
+        let fills = |treatment: &&Treatment| match &treatment.action {
+            TreatmentAction::Neighbour(neighbour) => match neighbour.workload {
+                NeighbourWorkload::Stream => true,
+                NeighbourWorkload::Cpu
+                | NeighbourWorkload::Cache
+                | NeighbourWorkload::Memory
+                | NeighbourWorkload::Disk
+                | NeighbourWorkload::Network => false,
+            },
+            _ => false,
+        };
+        self.treatments.iter().filter(fills).map(Treatment::name)
     }
 
     /// Identifies everything that determines the trials. An interrupted experiment may only continue with the same fingerprint.

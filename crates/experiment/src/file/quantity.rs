@@ -1,7 +1,10 @@
 //! Values in the notation of the file: times, percentages, lists of cores, masks.
 
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Units of time as (name, multiplier, divisor) to convert to seconds. The divisor avoids rounding errors.
 const UNITS: [(&str, f64, f64); 7] = [
@@ -88,8 +91,8 @@ impl From<Duration> for String {
 }
 
 /// A percentage such as `"5%"`, from 0 to 100.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(into = "String")]
 #[schemars(with = "String")]
 pub struct Percent {
     text: String,
@@ -101,6 +104,42 @@ impl Percent {
     #[must_use]
     pub fn share(&self) -> f64 {
         self.share
+    }
+}
+
+impl<'de> Deserialize<'de> for Percent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Percent, D::Error> {
+        deserializer.deserialize_any(PercentVisitor)
+    }
+}
+
+/// Reads a percentage, and explains numbers without a unit.
+struct PercentVisitor;
+
+impl Visitor<'_> for PercentVisitor {
+    type Value = Percent;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a percentage as text, such as \"5%\"")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Percent, E> {
+        Percent::try_from(text.to_owned()).map_err(E::custom)
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Percent, E> {
+        let percent = if number.abs() <= 1.0 { 100.0 * number } else { number };
+        // A product such as 100 × 0.29 has a rounding error.
+        let percent = (percent * 1e6).round() / 1e6;
+        Err(E::custom(format!("{number} has no unit: write a percentage as text, such as \"{percent}%\"")))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Percent, E> {
+        Err(E::custom(format!("{number} has no unit: write a percentage as text, such as \"{number}%\"")))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Percent, E> {
+        Err(E::custom(format!("{number} has no unit: write a percentage as text, such as \"{number}%\"")))
     }
 }
 
@@ -300,6 +339,21 @@ mod tests {
         let share = |text: &str| Percent::try_from(text.to_owned()).map(|percent| percent.share());
         assert_eq!((share("5%"), share("100 %"), share("0%")), (Ok(0.05), Ok(1.0), Ok(0.0)));
         assert!(share("5").is_err() && share("101%").is_err() && share("-1%").is_err());
+    }
+
+    #[test]
+    fn a_percentage_without_a_unit_is_explained() {
+        let read = |text: &str| {
+            let table: std::collections::BTreeMap<String, Percent> =
+                toml::from_str(text).map_err(|error| error.message().to_owned())?;
+            Ok(table["intensity"].share())
+        };
+        assert_eq!(read("intensity = \"30%\""), Ok::<f64, String>(0.3));
+        for (number, percent) in [("0.3", "30%"), ("0.29", "29%"), ("30", "30%"), ("1.5", "1.5%")] {
+            let error = read(&format!("intensity = {number}")).unwrap_err();
+            assert!(error.contains(&format!("such as \"{percent}\"")), "{error}");
+        }
+        assert!(read("intensity = \"0.3\"").unwrap_err().contains("is not a percentage"));
     }
 
     #[test]

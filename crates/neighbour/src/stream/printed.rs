@@ -8,6 +8,11 @@ use super::result::{KernelTimes, StreamResult, Validation};
 const RULE: &str = "-------------------------------------------------------------\n";
 
 impl StreamResult {
+    /// Whether no kernel has a rate, because the time was over before its second execution.
+    pub fn has_no_rates(&self) -> bool {
+        self.kernels.iter().all(|kernel| kernel.best_bytes_per_s.is_none())
+    }
+
     /// The results as STREAM 5.10 prints them. The first lines name this program as their source.
     pub fn printed(&self) -> String {
         let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
@@ -144,6 +149,14 @@ mod tests {
         for line in lines {
             assert!(printed.lines().any(|found| found == line), "{line}\n{printed}");
         }
+    }
+
+    #[test]
+    fn a_result_without_a_second_execution_has_no_rates() {
+        let mut short = result(Validation::Unavailable);
+        assert!(!short.has_no_rates());
+        short.kernels.retain(|kernel| kernel.name == "Triad");
+        assert!(short.has_no_rates());
     }
 
     #[test]
