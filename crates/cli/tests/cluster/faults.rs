@@ -47,6 +47,37 @@ fn a_lost_agent_can_stop_the_run() {
     assert!(run.err().contains("the agent agent1 was lost"), "{}", run.err());
 }
 
+/// An agent that ends because of a signal leaves a share without load, which is named. Its record counts.
+#[test]
+fn the_share_of_an_interrupted_agent_is_named_and_its_record_counts() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "100/s", "--for", "10s"]);
+    run.says("2 agents start together");
+    wait_for("requests", || (!site.server.take_requests().is_empty()).then_some(()));
+    site.agents[1].signal(Signal::TERM);
+    run.says("the agent agent2 was interrupted at");
+    assert_eq!(code(&mut run), 12, "{}", run.err());
+    let missing = "a part of the load is missing: the share 2/2 of the agent agent2 is missing from";
+    assert!(run.err().contains(missing), "{}", run.err());
+    assert!(run.err().contains("(the agent was interrupted)"), "{}", run.err());
+    let agents = site.json("run/cluster.json")["agents"].clone();
+    assert!(!agents[1]["record"].is_null(), "{agents}");
+    let samples = |at: usize| agents[at]["samples"].as_u64().unwrap();
+    assert!(samples(1) > 0 && samples(1) < samples(0), "{agents}");
+}
+
+#[test]
+fn an_interrupted_agent_can_stop_the_run() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "60s", "--on-agent-loss", "stop"]);
+    run.says("2 agents start together");
+    site.agents[0].signal(Signal::INT);
+    assert_eq!(code(&mut run), 4, "{}", run.err());
+    assert!(run.err().contains("the agent agent1 was lost"), "{}", run.err());
+}
+
 /// A free agent takes over the share of a killed one, from the time at which it is ready.
 #[test]
 fn a_free_agent_takes_over_the_share_of_a_lost_one() {

@@ -213,19 +213,23 @@ fn lost_load(
     (end_ns, replacement): (u64, Option<&Member>),
 ) -> Option<String> {
     let (name, share) = (&member.info.name, &member.share);
-    if member.end.is_some() {
+    if member.end.is_some() && member.left_ns.is_none() {
         // An agent that was lost and returned has generated its load, and its record shows the stalls of its machine.
         return None;
     }
     let end_ns = replacement.map_or(end_ns, |other| other.joined_ns);
-    let since_ns = member.losses.last().map_or(started_ns, |loss| loss.from_ns);
+    let lost_ns = member.losses.last().map(|loss| loss.from_ns);
+    let since_ns = member.left_ns.or(lost_ns).unwrap_or(started_ns).max(started_ns);
     let (since, until) = (since_ns as f64 / 1e9, end_ns.max(since_ns) as f64 / 1e9);
     let rate = member.rate();
     Some(format!(
         "the share {share} of the agent {name} is missing from {since:.1} to {until:.1} s, about {:.0} requests at {rate:.0}/s \
          ({})",
         rate * (until - since),
-        outcome.problem
+        match (member.left_ns, outcome.problem.is_empty()) {
+            (Some(_), true) => "the agent was interrupted",
+            _ => &outcome.problem,
+        }
     ))
 }
 

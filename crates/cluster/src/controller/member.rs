@@ -32,6 +32,8 @@ pub(super) struct Member {
     /// Time of the last message of the agent, in ns of the run.
     pub(super) last_message_ns: u64,
     pub(super) losses: Vec<Loss>,
+    /// When it ended its part of the run by itself, in ns of the run; `None` if it did not.
+    pub(super) left_ns: Option<u64>,
     /// Number of requests in the seconds that it sent.
     requests: u64,
     /// The first and the last second with requests.
@@ -61,6 +63,7 @@ impl Member {
             users: AgentUsers::default(),
             last_message_ns: 0,
             losses: Vec::new(),
+            left_ns: None,
             requests: 0,
             loaded_seconds: None,
             is_set_up: false,
