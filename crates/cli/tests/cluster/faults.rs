@@ -234,3 +234,19 @@ fn an_agent_without_its_hub_ends_on_a_signal() {
     site.agents[0].signal(Signal::TERM);
     assert_eq!(code(&mut site.agents[0]), 0);
 }
+
+/// The default directory of all agents of a machine is the same.
+#[test]
+fn agents_can_share_a_directory() {
+    let Some(site) = Site::start(1) else { return };
+    let second = ["cluster", "agent", "--join", "hub/agent.json", "--name", "agent2", "--dir", "work1"];
+    let mut second = site.process("agent2", &second);
+    second.says("is waiting for work");
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "2s"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let agents = site.json("run/cluster.json")["agents"].clone();
+    assert_eq!(agents.as_array().unwrap().len(), 2, "{agents}");
+    let total = site.json("run/summary.json")["total"]["samples"].as_u64().unwrap();
+    assert_eq!(total, site.server.take_requests().len() as u64);
+}

@@ -62,7 +62,8 @@ pub(super) async fn work(site: RunSite, mut orders: Subscriber, mut all: Subscri
     let (reports, sending) = ReportQueue::start(site.client.clone(), subjects::up(&site.run, &site.id));
     (site.say)(&format!("working for the run {}", site.run));
     let mut state = RunState {
-        dir: site.settings.dir.join(&site.run),
+        // Several agents can share a directory, and an agent that was started again can take part in the run again.
+        dir: site.settings.dir.join(format!("{}-{}", site.run, site.id)),
         reports,
         events,
         prepared: None,
