@@ -110,6 +110,29 @@ fn a_free_agent_takes_over_the_share_of_a_lost_one() {
     assert_eq!(site.json("run/summary.json")["total"]["samples"].as_u64(), Some(samples));
 }
 
+/// A lost agent that is started again in its directory takes its share over. An agent that cannot take it over leaves it to others.
+#[test]
+fn a_share_stays_vacant_until_an_agent_can_take_it_over() {
+    let Some(mut site) = Site::start(2) else { return };
+    let url = site.url();
+    let options = ["--agents", "2", "--on-agent-loss", "redistribute", "--agent-lease", "2s"];
+    let mut run = site.run(&[&[&url, "--rate", "50/s", "--for", "30s"], &options[..]].concat());
+    run.says("2 agents start together");
+    wait_for("requests", || (!site.server.take_requests().is_empty()).then_some(()));
+    site.add_agent(3, &["--allow-host", "*.test.example"]);
+    site.agents[1].child.kill().unwrap();
+    run.says("the agent agent3 cannot take over a share");
+    site.add_agent(2, &[]);
+    run.says("the agent agent2 takes over the share 2/2 from");
+    assert_eq!(code(&mut run), 12, "{}", run.err());
+    let message = run.err();
+    let missing = message.split("a part of the load is missing: ").nth(1).unwrap();
+    assert_eq!(missing.matches("is missing from").count(), 1, "{missing}");
+    assert!(!missing.contains("agent3"), "{missing}");
+    let agents = site.json("run/cluster.json")["agents"].clone();
+    assert!(agents[3]["samples"].as_u64().unwrap() > 0, "{agents}");
+}
+
 /// A paused agent is reported, and its record is complete when it continues.
 #[test]
 fn a_paused_agent_returns() {

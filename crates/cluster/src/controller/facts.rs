@@ -213,6 +213,10 @@ fn lost_load(
     (end_ns, replacement): (u64, Option<&Member>),
 ) -> Option<String> {
     let (name, share) = (&member.info.name, &member.share);
+    if member.has_never_begun() {
+        // The share is missing since the loss of the agent that it was to replace.
+        return None;
+    }
     if member.end.is_some() && member.left_ns.is_none() {
         // An agent that was lost and returned has generated its load, and its record shows the stalls of its machine.
         return None;
@@ -281,7 +285,7 @@ fn notes(
     for ((member, outcome), lost) in members.iter().zip(outcomes).zip(lost) {
         if let Some(lost) = lost.clone() {
             notes.push(PlanNote { code: "agent-lost".into(), message: lost, hint: None });
-        } else if !outcome.problem.is_empty() {
+        } else if !outcome.problem.is_empty() && !member.has_never_begun() {
             let message =
                 format!("the record of the agent {} is incomplete: {}", member.info.name, outcome.problem);
             notes.push(PlanNote { code: "agent-record".into(), message, hint: None });

@@ -78,7 +78,7 @@ impl Member {
     /// joins later has one.
     pub(super) fn writers(&self) -> usize {
         if self.replaces.is_some() {
-            return 1;
+            return usize::from(!self.has_never_begun());
         }
         self.info.cores.clamp(1, 1_024) as usize
     }
@@ -96,6 +96,11 @@ impl Member {
     /// Its mean number of requests per second so far.
     pub(super) fn rate(&self) -> f64 {
         self.loaded_seconds.map_or(0.0, |(first, last)| self.requests as f64 / (last - first + 1) as f64)
+    }
+
+    /// Whether it was to take over a share, but was not ready for it.
+    pub(super) fn has_never_begun(&self) -> bool {
+        self.replaces.is_some() && self.joined_ns == 0
     }
 
     /// Whether messages of the agent are missing at present.

@@ -22,6 +22,12 @@ impl Follow<'_> {
         }
         member.failure = Some(cause.to_owned());
         course.merger.end(at);
+        if let (Some(lost), true) = (member.replaces, member.has_never_begun()) {
+            // The share is vacant again.
+            course.replaced.remove(&lost);
+            (self.say)(&format!("warning: the agent {} cannot take over a share: {cause}", member.info.name));
+            return;
+        }
         let share = member.share.to_string();
         (self.say)(&format!(
             "warning: the agent {} does not take part: {cause}; its share {share} of the load is missing",
