@@ -234,6 +234,10 @@ impl Follow<'_> {
 
     /// Orders the common start of the main groups.
     async fn start(&self, course: &mut Course<'_>) {
+        if course.run.shared.stop() != Stop::No {
+            // The run was stopped during its setUp groups. Agents that were stopped do not start main groups.
+            return;
+        }
         let expected = course.members.iter_mut().filter(|member| !member.is_over() && !member.is_lost());
         join_all(expected.map(|member| member.update_clock(self.orders, &self.clock))).await;
         let worst = course.members.iter().map(|member| member.round_trip_ns).max().unwrap_or(0);
@@ -259,6 +263,9 @@ impl Follow<'_> {
         let bound = course.members.iter().filter_map(|member| member.clock.bound_ns()).max();
         let bound = bound.map_or("unknown".to_owned(), |ns| format!("{:.2} ms", ns as f64 / 1e6));
         let agents = course.members.iter().filter(|member| !member.is_over()).count();
+        if agents == 0 {
+            return;
+        }
         (self.say)(&format!("{agents} agents start together; their clocks agree within {bound}"));
     }
 
