@@ -6,6 +6,10 @@ use busyhour_plan::Element;
 
 use super::settings::CsvRows;
 
+/// Why the rows of a file cannot be dealt.
+const UNKNOWN: &str =
+    "has settings that are only known during the run, or an encoding in which rows cannot be found";
+
 /// How the rows of a CSV file are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RowForm {
@@ -13,6 +17,42 @@ pub(super) struct RowForm {
     pub(super) has_header: bool,
     /// Whether fields in quotation marks can contain line ends.
     pub(super) is_quoted: bool,
+    pub(super) encoding: Encoding,
+}
+
+/// How line ends and quotation marks are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    /// As in ASCII.
+    Ascii,
+    /// In two bytes. A byte order mark is a part of the text.
+    Utf16 { is_big: bool },
+    /// In two bytes, in the order of the byte order mark. Every part of the file needs it.
+    MarkedUtf16,
+}
+
+impl Encoding {
+    /// The encoding with this name; `None` if rows cannot be found in it.
+    fn named(name: &str) -> Option<Encoding> {
+        let name = name.trim().to_ascii_uppercase().replace('_', "-");
+        match name.as_str() {
+            "UTF-16" | "UTF16" => Some(Encoding::MarkedUtf16),
+            "UTF-16LE" | "UTF-16-LE" | "X-UTF-16LE" | "UNICODELITTLEUNMARKED" => {
+                Some(Encoding::Utf16 { is_big: false })
+            }
+            "UTF-16BE" | "UTF-16-BE" | "X-UTF-16BE" | "UNICODEBIGUNMARKED" => {
+                Some(Encoding::Utf16 { is_big: true })
+            }
+            // Bytes of other characters can equal line ends or quotation marks.
+            _ if ["UTF-16", "UTF-32", "UTF-7", "UNICODE", "UCS", "ISO-2022", "X-UTF", "IBM0", "CP0"]
+                .iter()
+                .any(|start| name.starts_with(start)) =>
+            {
+                None
+            }
+            _ => Some(Encoding::Ascii),
+        }
+    }
 }
 
 /// A CSV Data Set Config whose rows cannot be dealt, or could be used twice.
@@ -53,6 +93,7 @@ impl DataSet {
             Some(RowForm {
                 has_header: flag("ignoreFirstLine", false)? || !has_names,
                 is_quoted: flag("quotedData", false)?,
+                encoding: Encoding::named(&text("fileEncoding")?)?,
             })
         };
         let is_all = |mode: &String| mode == "shareMode.all";
@@ -81,7 +122,7 @@ impl DataSet {
         }
         match (self.file, self.is_recycled, self.form) {
             (Some(file), Some(_), Some(form)) => Ok(Some((file, form))),
-            _ => Err("has settings that are only known during the run"),
+            _ => Err(UNKNOWN),
         }
     }
 }
@@ -129,7 +170,15 @@ pub(super) fn dealt_files(plan: &str, rows: CsvRows, properties: &BTreeMap<Strin
 pub(super) fn deal(contents: &[u8], form: RowForm, part: usize, of: usize) -> Vec<u8> {
     let mut dealt = Vec::with_capacity(contents.len() / of.max(1) + 256);
     let mut number = 0;
-    for (at, row) in rows(contents, form.is_quoted).enumerate() {
+    let (mark, is_big) = match form.encoding {
+        Encoding::MarkedUtf16 if contents.starts_with(&[0xff, 0xfe]) => (2, Some(false)),
+        Encoding::MarkedUtf16 => (if contents.starts_with(&[0xfe, 0xff]) { 2 } else { 0 }, Some(true)),
+        Encoding::Utf16 { is_big } => (0, Some(is_big)),
+        Encoding::Ascii => (0, None),
+    };
+    let (mark, contents) = contents.split_at(mark);
+    dealt.extend_from_slice(mark);
+    for (at, row) in rows(contents, form.is_quoted, is_big).enumerate() {
         if at == 0 && form.has_header {
             dealt.extend_from_slice(row);
             continue;
@@ -142,20 +191,26 @@ pub(super) fn deal(contents: &[u8], form: RowForm, part: usize, of: usize) -> Ve
     dealt
 }
 
-/// The rows of a file with their line ends.
-fn rows(contents: &[u8], is_quoted: bool) -> impl Iterator<Item = &[u8]> {
+/// The rows of a file with their line ends. `is_big` is the order of bytes in encodings with two bytes.
+fn rows(contents: &[u8], is_quoted: bool, is_big: Option<bool>) -> impl Iterator<Item = &[u8]> {
     let mut rest = contents;
+    let width = if is_big.is_some() { 2 } else { 1 };
+    let character = move |unit: &[u8]| match (unit, is_big) {
+        ([byte], None) | ([0, byte], Some(true)) | ([byte, 0], Some(false)) => *byte,
+        _ => 0,
+    };
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
         let mut is_inside = false;
-        let end = rest.iter().position(|byte| {
+        let end = rest.chunks(width).position(|unit| {
+            let character = character(unit);
             // Two quotation marks inside a field change the state twice.
-            is_inside ^= is_quoted && *byte == b'"';
-            *byte == b'\n' && !is_inside
+            is_inside ^= is_quoted && character == b'"';
+            character == b'\n' && !is_inside
         });
-        let (row, more) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+        let (row, more) = rest.split_at(end.map_or(rest.len(), |end| (end + 1) * width));
         rest = more;
         Some(row)
     })
@@ -169,13 +224,43 @@ mod tests {
 
     #[test]
     fn rows_are_dealt_in_turn_and_each_part_has_the_header() {
-        let form = RowForm { has_header: true, is_quoted: true };
+        let form = RowForm { has_header: true, is_quoted: true, encoding: Encoding::Ascii };
         let file = b"name,text\na,1\nb,\"two\nlines\"\nc,\"a \"\"q\"\" b\"\r\nd,4";
         assert_eq!(deal(file, form, 0, 2), b"name,text\na,1\nc,\"a \"\"q\"\" b\"\r\n");
         assert_eq!(deal(file, form, 1, 2), b"name,text\nb,\"two\nlines\"\nd,4");
-        let plain = RowForm { has_header: false, is_quoted: false };
+        let plain = RowForm { has_header: false, is_quoted: false, encoding: Encoding::Ascii };
         assert_eq!(deal(b"a\n\"b\nc\n", plain, 1, 2), b"\"b\n");
         assert_eq!(deal(b"a\n", plain, 4, 5), b"");
+    }
+
+    /// Bytes of characters in UTF-16 can equal a line end: U+0A0A and U+220A are no ends of rows.
+    #[test]
+    fn rows_in_utf_16_are_dealt_as_a_whole() {
+        let text = "name\n\u{a0a}1\n2\u{220a}\r\n\u{10a}3\n";
+        let encode = |text: &str, is_big: bool| -> Vec<u8> {
+            text.encode_utf16()
+                .flat_map(|unit| if is_big { unit.to_be_bytes() } else { unit.to_le_bytes() })
+                .collect()
+        };
+        for (name, is_big, mark) in [
+            ("UTF-16LE", false, ""),
+            ("UTF-16BE", true, ""),
+            ("utf-16", false, "\u{feff}"),
+            ("UTF-16", true, "\u{feff}"),
+            ("UTF-16", true, ""),
+        ] {
+            let encoding = Encoding::named(name).unwrap();
+            let form = RowForm { has_header: true, is_quoted: true, encoding };
+            let file = encode(&format!("{mark}{text}"), is_big);
+            let part = |number| deal(&file, form, number, 2);
+            assert_eq!(part(0), encode(&format!("{mark}name\n\u{a0a}1\n\u{10a}3\n"), is_big), "{name}");
+            assert_eq!(part(1), encode(&format!("{mark}name\n2\u{220a}\r\n"), is_big), "{name}");
+        }
+        assert_eq!(Encoding::named("ISO-2022-JP"), None);
+        assert_eq!(Encoding::named("UTF-32"), None);
+        assert_eq!(Encoding::named("windows-1252"), Some(Encoding::Ascii));
+        let japanese = [("filename", "a.csv"), ("recycle", "false"), ("fileEncoding", "ISO-2022-JP")];
+        assert_eq!(deal_of(&japanese, CsvRows::UsedOnce, &[]).doubts.len(), 1);
     }
 
     #[test]
@@ -194,8 +279,12 @@ mod tests {
             element("again.csv", true, "a,b")
         );
         let files = |rows| dealt_files(&plan, rows, &BTreeMap::new()).files.into_iter().collect::<Vec<_>>();
-        let once = ("once.csv".to_owned(), RowForm { has_header: true, is_quoted: true });
-        let again = ("again.csv".to_owned(), RowForm { has_header: false, is_quoted: true });
+        let once =
+            ("once.csv".to_owned(), RowForm { has_header: true, is_quoted: true, encoding: Encoding::Ascii });
+        let again = (
+            "again.csv".to_owned(),
+            RowForm { has_header: false, is_quoted: true, encoding: Encoding::Ascii },
+        );
         assert_eq!(files(CsvRows::Split), [again, once.clone()]);
         assert_eq!(files(CsvRows::UsedOnce), [once]);
         assert!(files(CsvRows::Copy).is_empty());
@@ -233,7 +322,7 @@ mod tests {
         for name in ["${file}", "${__P(f,data.csv)", "${__time()}.csv", "${__property(f)}"] {
             let deal = deal_of(&[("filename", name), ("recycle", "false")], CsvRows::UsedOnce, &[]);
             assert!(deal.files.is_empty(), "{deal:?}");
-            assert_eq!(deal.doubts[0].reason, "has settings that are only known during the run");
+            assert_eq!(deal.doubts[0].reason, UNKNOWN);
         }
     }
 
@@ -260,11 +349,11 @@ mod tests {
             of in 1_usize..6,
             is_quoted: bool,
         ) {
-            let form = RowForm { has_header: false, is_quoted };
+            let form = RowForm { has_header: false, is_quoted, encoding: Encoding::Ascii };
             let mut parts: Vec<std::vec::IntoIter<Vec<u8>>> = (0..of)
                 .map(|part| {
                     let dealt = deal(&file, form, part, of);
-                    rows(&dealt, is_quoted).map(<[u8]>::to_vec).collect::<Vec<_>>().into_iter()
+                    rows(&dealt, is_quoted, None).map(<[u8]>::to_vec).collect::<Vec<_>>().into_iter()
                 })
                 .collect();
             let mut together = Vec::new();
