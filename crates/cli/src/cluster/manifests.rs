@@ -27,7 +27,7 @@ pub(super) fn main(args: &ManifestsArgs) -> Exit {
 }
 
 fn execute(args: &ManifestsArgs) -> Result<(), (Exit, String)> {
-    let hub_dir = HubFiles { dir: args.hub_dir.clone() };
+    let hub_dir = HubFiles::at(args.hub_dir.clone());
     let invitation = read_text(&hub_dir.agent())
         .and_then(|_| {
             Invitation::read(&hub_dir.agent().display().to_string()).map_err(|error| failure(&error))
