@@ -224,6 +224,8 @@ fn another_controller_takes_over() {
     let summary = site.json("run/summary.json");
     assert_eq!(summary["total"]["samples"].as_u64(), Some(site.server.take_requests().len() as u64));
     assert_eq!(summary["thresholds"][0]["passed"], true);
+    assert!(attached.err().contains("not continued: the observation"), "{}", attached.err());
+    assert!(!site.dir().join("run/sources.json").exists());
     assert_eq!(summary["arrivals"][0]["drops"], 0);
     assert!(site.dir().join("run/report.html").is_file());
     assert!(!site.dir().join("run/attach.json").exists());
