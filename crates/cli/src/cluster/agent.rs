@@ -22,7 +22,7 @@ pub(super) fn main(args: &AgentArgs) -> Exit {
         Ok(labels) => labels.into_iter().collect::<BTreeMap<_, _>>(),
         Err(message) => return complain(Exit::Usage, &message),
     };
-    let invitation = match Invitation::read(&args.join) {
+    let invitation = match Invitation::for_agent(&args.join) {
         Ok(invitation) => invitation,
         Err(error) => {
             let (exit, message) = failure(&error);

@@ -12,7 +12,7 @@ use crate::run_command::RunCommand;
 
 /// Runs the verb.
 pub(super) fn main(args: &AttachArgs) -> Exit {
-    let opened = Invitation::read(&args.on).and_then(|invitation| {
+    let opened = Invitation::for_controller(&args.on).and_then(|invitation| {
         let run = AbandonedRun::open(&args.dir)?;
         run.clear()?;
         Ok((invitation, run))

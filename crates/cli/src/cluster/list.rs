@@ -10,7 +10,7 @@ use crate::exit::{Exit, complain, print, say};
 
 /// Runs the verb.
 pub(super) fn main(args: &ListArgs) -> Exit {
-    let listed = Invitation::read(&args.on).and_then(|invitation| list_agents(&invitation, say));
+    let listed = Invitation::for_controller(&args.on).and_then(|invitation| list_agents(&invitation, say));
     match listed {
         Ok(agents) if args.json => {
             match serde_json::to_string_pretty(&agents) {
