@@ -67,10 +67,22 @@ fn check_run_options(args: &ManifestsArgs) -> Result<(), (Exit, String)> {
         .chain(std::iter::once(args.plan.clone().into_os_string()))
         .chain(args.run_options.iter().map(OsString::from))
         .chain(own.iter().map(OsString::from));
-    run_check::check(words).map_err(|error| {
+    let length = run_check::check_with_length(words).map_err(|error| {
         let hint = "--on, --agents, --dir and --wait-for-agents are set by this command";
         (Exit::Usage, hinted(format!("options of the run, after --: {error}"), hint))
-    })
+    })?;
+    let is_longer = |length: &String| time_s(length).ok() > time_s(&args.length).ok();
+    match length.filter(is_longer) {
+        Some(length) => Err((
+            Exit::Usage,
+            format!(
+                "options of the run, after --: the run takes --for {length}, but Kubernetes ends the jobs 25 minutes after \
+                 --for {} of this command; give the larger time before --",
+                args.length
+            ),
+        )),
+        None => Ok(()),
+    }
 }
 
 fn settings(args: &ManifestsArgs, hub: HubAddress) -> Result<RunSettings, (Exit, String)> {
@@ -218,6 +230,13 @@ mod tests {
         let words = ["manifests", "a.jmx", "--image", "i", "--agents", "2", "--for", "5min", "--"];
         let line = Line::try_parse_from(words.iter().chain(options)).unwrap();
         check_run_options(&line.args).map_err(|(_, message)| message)
+    }
+
+    #[test]
+    fn a_run_is_not_longer_than_its_jobs() {
+        assert_eq!(checked(&["--for", "300s"]), Ok(()));
+        let message = checked(&["--for", "2h"]).unwrap_err();
+        assert!(message.contains("--for 2h, but") && message.contains("--for 5min of"), "{message}");
     }
 
     #[test]
