@@ -234,8 +234,8 @@ mod tests {
 
     #[test]
     fn a_run_is_not_longer_than_its_jobs() {
-        assert_eq!(checked(&["--for", "300s"]), Ok(()));
-        let message = checked(&["--for", "2h"]).unwrap_err();
+        assert_eq!(checked(&["--rate", "5/s", "--for", "300s"]), Ok(()));
+        let message = checked(&["--rate", "5/s", "--for", "2h"]).unwrap_err();
         assert!(message.contains("--for 2h, but") && message.contains("--for 5min of"), "{message}");
     }
 
