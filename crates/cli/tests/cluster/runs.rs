@@ -208,7 +208,7 @@ fn agents_are_listed_selected_by_labels_and_refuse_other_runs() {
     let refused = refused.args(other).current_dir(site.dir()).output().unwrap();
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(3), "{message}");
-    assert!(message.contains("only 0 of 1 agents are available; agent2 works for run-"), "{message}");
+    assert!(message.contains("no agent is available; agent2 works for run-"), "{message}");
     run.signal(rustix::process::Signal::INT);
     assert_eq!(code(&mut run), 4, "{}", run.err());
     assert_eq!(site.json("run/run.json")["outcome"]["end"], "interrupted");
