@@ -16,6 +16,9 @@ use crate::stop_signals::Signals;
 /// The port of NATS servers whose address has none.
 const NATS_PORT: u16 = 4222;
 
+/// Maximum length of an agent's name.
+const NAME_MAX: usize = 60;
+
 /// Runs the verb.
 pub(super) fn main(args: &AgentArgs) -> Exit {
     let labels = match labels(&args.labels) {
@@ -77,6 +80,15 @@ fn observe(prepared: &Prepared, what: AgentObservation, hub: Option<(String, u16
     observation.attach(prepared, &events, true).map(drop).map_err(|error| error.to_string())
 }
 
+/// Reads the name of an agent. Names are parts of messages, tables and file names.
+pub(super) fn name(text: &str) -> Result<String, String> {
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if text.is_empty() || text.chars().count() > NAME_MAX || !text.chars().all(is_allowed) {
+        return Err(format!("a name has 1 to {NAME_MAX} letters, digits, '-', '_' and '.'"));
+    }
+    Ok(text.to_owned())
+}
+
 /// The name of this machine.
 fn machine_name() -> String {
     #[cfg(unix)]
@@ -104,7 +116,17 @@ fn stop_on_signals(stop: AgentStop) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::hub_address;
+    use super::{hub_address, name};
+
+    #[test]
+    fn names_of_agents_are_simple() {
+        for good in ["load1", "eu-west.example", "größe_2"] {
+            assert_eq!(name(good).as_deref(), Ok(good));
+        }
+        for bad in ["", "a b", "a*", "a>", "a/b", "a\n", &"x".repeat(61)] {
+            assert!(name(bad).is_err(), "{bad:?}");
+        }
+    }
 
     #[test]
     fn the_address_of_the_hub_is_in_its_url() {
