@@ -25,6 +25,10 @@ pub(super) fn main(args: &AgentArgs) -> Exit {
         Ok(labels) => labels.into_iter().collect::<BTreeMap<_, _>>(),
         Err(message) => return complain(Exit::Usage, &message),
     };
+    let available = std::thread::available_parallelism().map_or(u32::MAX, |cores| cores.get() as u32);
+    if let Err(message) = check_cores(args.cores, available) {
+        return complain(Exit::Usage, &message);
+    }
     let invitation = match Invitation::for_agent(&args.join) {
         Ok(invitation) => invitation,
         Err(error) => {
@@ -80,6 +84,16 @@ fn observe(prepared: &Prepared, what: AgentObservation, hub: Option<(String, u16
     observation.attach(prepared, &events, true).map(drop).map_err(|error| error.to_string())
 }
 
+/// Refuses more cores than there are: their number determines the share with `--shares cores`.
+fn check_cores(cores: Option<u32>, available: u32) -> Result<(), String> {
+    match cores {
+        Some(cores) if cores > available => {
+            Err(format!("--cores {cores}: this process may use {available} cores"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Reads the name of an agent. Names are parts of messages, tables and file names.
 pub(super) fn name(text: &str) -> Result<String, String> {
     let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -116,7 +130,14 @@ fn stop_on_signals(stop: AgentStop) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{hub_address, name};
+    use super::{check_cores, hub_address, name};
+
+    #[test]
+    fn an_agent_has_no_more_cores_than_its_machine() {
+        assert_eq!(check_cores(Some(99), 2), Err("--cores 99: this process may use 2 cores".to_owned()));
+        assert_eq!(check_cores(Some(2), 2), Ok(()));
+        assert_eq!(check_cores(None, 2), Ok(()));
+    }
 
     #[test]
     fn names_of_agents_are_simple() {
