@@ -139,7 +139,8 @@ impl OnArgs {
     /// The settings; `None` if the run is not on agents. `is_observed` is whether the run is observed.
     pub(crate) fn settings(&self, is_observed: bool) -> Result<Option<AgentsOfRun>, CommandError> {
         let Some(hub) = &self.on else { return Ok(None) };
-        let invitation = Invitation::read(hub).map_err(|error| format!("--on: {}", chain(&error)))?;
+        let invitation =
+            Invitation::for_controller(hub).map_err(|error| format!("--on: {}", chain(&error)))?;
         let wait = match &self.wait_for_agents {
             Some(text) => Duration::from_nanos(time_ns("--wait-for-agents", text)?),
             None => WAIT,

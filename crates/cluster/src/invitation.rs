@@ -4,6 +4,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use nkeys::KeyPair;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ClusterError;
@@ -66,6 +67,42 @@ impl Invitation {
         }
     }
 
+    /// Reads the value of `--join`, like [`Invitation::read`].
+    ///
+    /// # Errors
+    /// As for [`Invitation::read`], or the invitation is for controllers.
+    pub fn for_agent(text: &str) -> Result<Invitation, ClusterError> {
+        let invitation = Invitation::read(text)?;
+        match invitation.is_for_controllers()? {
+            Some(true) => Err(ClusterError::Invitation(
+                "this is the invitation for controllers; agents need the one for agents (agent.json)".into(),
+            )),
+            Some(false) | None => Ok(invitation),
+        }
+    }
+
+    /// Reads the value of `--on`, like [`Invitation::read`].
+    ///
+    /// # Errors
+    /// As for [`Invitation::read`], or the invitation is for agents.
+    pub fn for_controller(text: &str) -> Result<Invitation, ClusterError> {
+        let invitation = Invitation::read(text)?;
+        match invitation.is_for_controllers()? {
+            Some(false) => Err(ClusterError::Invitation(
+                "this is the invitation for agents; a controller needs the one for controllers (controller.json)".into(),
+            )),
+            Some(true) | None => Ok(invitation),
+        }
+    }
+
+    /// Whether the key is that of a controller; `None` if the invitation does not tell.
+    fn is_for_controllers(&self) -> Result<Option<bool>, ClusterError> {
+        let Some(seed) = self.seed.as_ref().filter(|_| !self.controllers.is_empty()) else { return Ok(None) };
+        let key = KeyPair::from_seed(seed)
+            .map_err(|error| ClusterError::Invitation(format!("the key of the invitation: {error}")))?;
+        Ok(Some(self.controllers.contains(&key.public_key())))
+    }
+
     /// The invitation as one line, which can be copied to another machine. It contains the secret key.
     #[must_use]
     pub fn line(&self) -> String {
@@ -117,6 +154,28 @@ mod tests {
         assert_eq!(Invitation::read(&path.display().to_string()).unwrap(), full);
         assert_eq!(Invitation::read("nats://10.0.0.1:4222").unwrap().seed, None);
         assert!(!format!("{full:?}").contains("SUAX"));
+    }
+
+    #[test]
+    fn an_invitation_for_the_other_role_is_refused() {
+        let (agent, controller) = (KeyPair::new_user(), KeyPair::new_user());
+        let line = |key: &KeyPair| {
+            let invitation = Invitation {
+                url: "tls://hub:4222".into(),
+                seed: Some(key.seed().unwrap()),
+                controllers: vec![controller.public_key()],
+                ..Invitation::default()
+            };
+            invitation.line()
+        };
+        assert!(Invitation::for_agent(&line(&agent)).is_ok());
+        assert!(Invitation::for_controller(&line(&controller)).is_ok());
+        let error = Invitation::for_agent(&line(&controller)).unwrap_err();
+        assert!(error.to_string().contains("agents need the one for agents (agent.json)"), "{error}");
+        let error = Invitation::for_controller(&line(&agent)).unwrap_err();
+        assert!(error.to_string().contains("this is the invitation for agents"), "{error}");
+        assert!(Invitation::for_agent("nats://hub:4222").is_ok());
+        assert!(Invitation::for_controller("nats://hub:4222").is_ok());
     }
 
     #[test]

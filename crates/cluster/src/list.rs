@@ -1,5 +1,6 @@
 //! Finds agents.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -110,5 +111,37 @@ async fn answers(client: &Client) -> Result<Vec<ListedAgent>, ClusterError> {
             agents.push(ListedAgent { info, answered_ms, clock_offset_ms: None, clock_bound_ms: None });
         }
     }
+    tell_apart(&mut agents);
     Ok(agents)
+}
+
+/// Gives agents with the same name, such as those of one machine, their identifiers as names. They start with the name.
+fn tell_apart(agents: &mut [ListedAgent]) {
+    let mut counts = BTreeMap::<String, u32>::new();
+    for agent in &*agents {
+        *counts.entry(agent.info.name.clone()).or_default() += 1;
+    }
+    for agent in agents {
+        if counts.get(&agent.info.name).is_some_and(|count| *count > 1) {
+            agent.info.name.clone_from(&agent.info.id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_with_the_same_name_are_told_apart() {
+        let agent = |name: &str, id: &str| ListedAgent {
+            info: AgentInfo { id: id.into(), name: name.into(), ..AgentInfo::default() },
+            answered_ms: 1.0,
+            clock_offset_ms: None,
+            clock_bound_ms: None,
+        };
+        let mut agents = [agent("vm", "vm-1a"), agent("load", "load-2b"), agent("vm", "vm-3c")];
+        tell_apart(&mut agents);
+        assert_eq!(agents.map(|agent| agent.info.name), ["vm-1a", "load", "vm-3c"]);
+    }
 }

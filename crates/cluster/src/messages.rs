@@ -270,6 +270,11 @@ pub(crate) enum Report {
         /// The second.
         snapshot: Box<Snapshot>,
     },
+    /// The agent itself ends its part of the run before its end: by a signal, or because its lease is over.
+    Interrupted {
+        /// When, by the clock of the run in ns.
+        at_ns: u64,
+    },
     /// A warning or notice of the run.
     Said {
         /// The text.

@@ -16,13 +16,20 @@ use crate::observing::RunObservation;
 /// The port of NATS servers whose address has none.
 const NATS_PORT: u16 = 4222;
 
+/// Maximum length of an agent's name.
+const NAME_MAX: usize = 60;
+
 /// Runs the verb.
 pub(super) fn main(args: &AgentArgs) -> Exit {
     let labels = match labels(&args.labels) {
         Ok(labels) => labels.into_iter().collect::<BTreeMap<_, _>>(),
         Err(message) => return complain(Exit::Usage, &message),
     };
-    let invitation = match Invitation::read(&args.join) {
+    let available = std::thread::available_parallelism().map_or(u32::MAX, |cores| cores.get() as u32);
+    if let Err(message) = check_cores(args.cores, available) {
+        return complain(Exit::Usage, &message);
+    }
+    let invitation = match Invitation::for_agent(&args.join) {
         Ok(invitation) => invitation,
         Err(error) => {
             let (exit, message) = failure(&error);
@@ -77,6 +84,25 @@ fn observe(prepared: &Prepared, what: AgentObservation, hub: Option<(String, u16
     observation.attach(prepared, &events, true).map(drop).map_err(|error| error.to_string())
 }
 
+/// Refuses more cores than there are: their number determines the share with `--shares cores`.
+fn check_cores(cores: Option<u32>, available: u32) -> Result<(), String> {
+    match cores {
+        Some(cores) if cores > available => {
+            Err(format!("--cores {cores}: this process may use {available} cores"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads the name of an agent. Names are parts of messages, tables and file names.
+pub(super) fn name(text: &str) -> Result<String, String> {
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if text.is_empty() || text.chars().count() > NAME_MAX || !text.chars().all(is_allowed) {
+        return Err(format!("a name has 1 to {NAME_MAX} letters, digits, '-', '_' and '.'"));
+    }
+    Ok(text.to_owned())
+}
+
 /// The name of this machine.
 fn machine_name() -> String {
     #[cfg(unix)]
@@ -104,7 +130,24 @@ fn stop_on_signals(stop: AgentStop) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::hub_address;
+    use super::{check_cores, hub_address, name};
+
+    #[test]
+    fn an_agent_has_no_more_cores_than_its_machine() {
+        assert_eq!(check_cores(Some(99), 2), Err("--cores 99: this process may use 2 cores".to_owned()));
+        assert_eq!(check_cores(Some(2), 2), Ok(()));
+        assert_eq!(check_cores(None, 2), Ok(()));
+    }
+
+    #[test]
+    fn names_of_agents_are_simple() {
+        for good in ["load1", "eu-west.example", "größe_2"] {
+            assert_eq!(name(good).as_deref(), Ok(good));
+        }
+        for bad in ["", "a b", "a*", "a>", "a/b", "a\n", &"x".repeat(61)] {
+            assert!(name(bad).is_err(), "{bad:?}");
+        }
+    }
 
     #[test]
     fn the_address_of_the_hub_is_in_its_url() {

@@ -28,6 +28,7 @@ pub(super) fn main(args: &HubArgs) -> Exit {
             return complain(exit, &message);
         }
     };
+    tell_new_certificates(&hub.files);
     match instructions(&hub.files, hub.port) {
         Ok(text) => {
             print(&text);
@@ -70,12 +71,24 @@ pub(super) fn init(args: &InitArgs) -> Exit {
             return complain(exit, &message);
         }
     };
+    tell_new_certificates(&files);
     print(&format!(
         "Files of the hub are in {}.\nStart it with   busyhour cluster hub --dir {}\n",
         files.dir.display(),
         files.dir.display()
     ));
     Exit::Completed
+}
+
+/// Warns that earlier invitations are void.
+fn tell_new_certificates(files: &HubFiles) {
+    if files.has_new_certificates {
+        say(&format!(
+            "warning: the certificate of the hub in {} was not valid for the hosts of --host; it was replaced, and earlier \
+             invitations are void",
+            files.dir.display()
+        ));
+    }
 }
 
 fn settings(args: &HubFilesArgs) -> HubSettings {

@@ -8,9 +8,13 @@ use busyhour_terminal::exit::{Exit, complain, print, say};
 use super::args::ListArgs;
 use crate::agents::failure::failure;
 
+/// The list without agents.
+const NO_AGENT: &str = "No agent answered. Start one on each machine that generates load, with the invitation for agents:\n  \
+                        busyhour cluster agent --join busyhour-hub/agent.json\n";
+
 /// Runs the verb.
 pub(super) fn main(args: &ListArgs) -> Exit {
-    let listed = Invitation::read(&args.on).and_then(|invitation| list_agents(&invitation, say));
+    let listed = Invitation::for_controller(&args.on).and_then(|invitation| list_agents(&invitation, say));
     match listed {
         Ok(agents) if args.json => {
             match serde_json::to_string_pretty(&agents) {
@@ -41,7 +45,7 @@ fn clock(agent: &ListedAgent) -> String {
 /// The agents as a table.
 fn table(agents: &[ListedAgent]) -> String {
     if agents.is_empty() {
-        return "No agent answered.\n".to_owned();
+        return NO_AGENT.to_owned();
     }
     let head =
         ["Agent", "Version", "Cores", "CPU idle", "Answer", "Clock", "State", "Labels"].map(str::to_owned);
@@ -109,6 +113,6 @@ mod tests {
              load1  0.1.0        8      97 %  1.2 ms  -12.3 ± 0.4 ms  free              zone=eu\n\
              a      0.1.0        8   unknown  1.2 ms         unknown  works for shop-1  zone=eu\n"
         );
-        assert_eq!(table(&[]), "No agent answered.\n");
+        assert!(table(&[]).contains("busyhour cluster agent --join"));
     }
 }

@@ -1,5 +1,6 @@
 //! `busyhour cluster manifests`: the Kubernetes objects of a run.
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -11,12 +12,13 @@ use busyhour_kubernetes::{
 };
 use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_terminal::command_error::CommandError;
-use busyhour_terminal::exit::{Exit, complain, note, print};
+use busyhour_terminal::exit::{Exit, complain, hinted, note, print};
 use busyhour_terminal::quantities::time_s;
 
 use super::args::{ManifestsArgs, SpreadArg};
 use crate::agents::failure::failure;
 use crate::agents::labels::labels;
+use crate::run_check;
 
 /// Runs the verb.
 pub(super) fn main(args: &ManifestsArgs) -> Exit {
@@ -27,7 +29,7 @@ pub(super) fn main(args: &ManifestsArgs) -> Exit {
 }
 
 fn execute(args: &ManifestsArgs) -> Result<(), (Exit, String)> {
-    let hub_dir = HubFiles { dir: args.hub_dir.clone() };
+    let hub_dir = HubFiles::at(args.hub_dir.clone());
     let invitation = read_text(&hub_dir.agent())
         .and_then(|_| {
             Invitation::read(&hub_dir.agent().display().to_string()).map_err(|error| failure(&error))
@@ -36,6 +38,7 @@ fn execute(args: &ManifestsArgs) -> Result<(), (Exit, String)> {
     let refused = |error: busyhour_kubernetes::ManifestError| (Exit::Refused, error.to_string());
     let address = HubAddress::parse(&invitation.url).map_err(refused)?;
     let hub = hub_files(&hub_dir)?;
+    check_run_options(args)?;
     let settings = settings(args, address)?;
     match (&args.kustomize, &args.helm) {
         (Some(dir), _) => {
@@ -53,6 +56,33 @@ fn execute(args: &ManifestsArgs) -> Result<(), (Exit, String)> {
         }
     }
     Ok(())
+}
+
+/// Checks the options of the run, together with those that the controller gets from this command.
+fn check_run_options(args: &ManifestsArgs) -> Result<(), (Exit, String)> {
+    let agents = args.agents.to_string();
+    let own =
+        ["--on", "nats://127.0.0.1:4222", "--agents", &agents, "--dir", "run", "--wait-for-agents", "1s"];
+    let words = std::iter::once(OsString::from("run"))
+        .chain(std::iter::once(args.plan.clone().into_os_string()))
+        .chain(args.run_options.iter().map(OsString::from))
+        .chain(own.iter().map(OsString::from));
+    let length = run_check::check_with_length(words.collect()).map_err(|error| {
+        let hint = "--on, --agents, --dir and --wait-for-agents are set by this command";
+        (Exit::Usage, hinted(format!("options of the run, after --: {error}"), hint))
+    })?;
+    let is_longer = |length: &String| time_s(length).ok() > time_s(&args.length).ok();
+    match length.filter(is_longer) {
+        Some(length) => Err((
+            Exit::Usage,
+            format!(
+                "options of the run, after --: the run takes --for {length}, but Kubernetes ends the jobs 25 minutes after \
+                 --for {} of this command; give the larger time before --",
+                args.length
+            ),
+        )),
+        None => Ok(()),
+    }
 }
 
 fn settings(args: &ManifestsArgs, hub: HubAddress) -> Result<RunSettings, (Exit, String)> {
@@ -150,7 +180,7 @@ fn hub_files(hub: &HubFiles) -> Result<busyhour_kubernetes::HubContents, (Exit, 
 
 fn hinted_for_hub(message: String) -> String {
     let hint = "create the files of the hub with the name of its Service: busyhour cluster init --dir DIR --host NAME-hub";
-    busyhour_terminal::exit::hinted(message, hint)
+    hinted(message, hint)
 }
 
 fn read_text(path: &Path) -> Result<String, (Exit, String)> {
@@ -182,4 +212,48 @@ fn write_file(path: &Path, file: &OutputFile) -> std::io::Result<()> {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     options.open(path)?.write_all(&file.contents)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: ManifestsArgs,
+    }
+
+    fn checked(options: &[&str]) -> Result<(), String> {
+        let words = ["manifests", "a.jmx", "--image", "i", "--agents", "2", "--for", "5min", "--"];
+        let line = Line::try_parse_from(words.iter().chain(options)).unwrap();
+        check_run_options(&line.args).map_err(|(_, message)| message)
+    }
+
+    #[test]
+    fn a_run_is_not_longer_than_its_jobs() {
+        assert_eq!(checked(&["--rate", "5/s", "--for", "300s"]), Ok(()));
+        let message = checked(&["--rate", "5/s", "--for", "2h"]).unwrap_err();
+        assert!(message.contains("--for 2h, but") && message.contains("--for 5min of"), "{message}");
+    }
+
+    #[test]
+    fn options_of_the_run_are_checked() {
+        for good in [&[][..], &["-J", "users=5", "--csv", "unique"], &["--threshold", "errors < 1%"]] {
+            assert_eq!(checked(good), Ok(()));
+        }
+        for bad in [
+            &["--frobnicate"][..],
+            &["--agents", "5"],
+            &["--on", "nats://x:1"],
+            &["--dir", "x"],
+            &["--wait-for-agents", "5s"],
+            &["--threshold", "nonsense"],
+        ] {
+            let message = checked(bad).unwrap_err();
+            assert!(message.starts_with("options of the run, after --: "), "{message}");
+        }
+    }
 }

@@ -47,6 +47,37 @@ fn a_lost_agent_can_stop_the_run() {
     assert!(run.err().contains("the agent agent1 was lost"), "{}", run.err());
 }
 
+/// An agent that ends because of a signal leaves a share without load, which is named. Its record counts.
+#[test]
+fn the_share_of_an_interrupted_agent_is_named_and_its_record_counts() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "100/s", "--for", "10s"]);
+    run.says("2 agents start together");
+    wait_for("requests", || (!site.server.take_requests().is_empty()).then_some(()));
+    site.agents[1].signal(Signal::TERM);
+    run.says("the agent agent2 was interrupted at");
+    assert_eq!(code(&mut run), 12, "{}", run.err());
+    let missing = "a part of the load is missing: the share 2/2 of the agent agent2 is missing from";
+    assert!(run.err().contains(missing), "{}", run.err());
+    assert!(run.err().contains("(the agent was interrupted)"), "{}", run.err());
+    let agents = site.json("run/cluster.json")["agents"].clone();
+    assert!(!agents[1]["record"].is_null(), "{agents}");
+    let samples = |at: usize| agents[at]["samples"].as_u64().unwrap();
+    assert!(samples(1) > 0 && samples(1) < samples(0), "{agents}");
+}
+
+#[test]
+fn an_interrupted_agent_can_stop_the_run() {
+    let Some(site) = Site::start(2) else { return };
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "60s", "--on-agent-loss", "stop"]);
+    run.says("2 agents start together");
+    site.agents[0].signal(Signal::INT);
+    assert_eq!(code(&mut run), 4, "{}", run.err());
+    assert!(run.err().contains("the agent agent1 was lost"), "{}", run.err());
+}
+
 /// A free agent takes over the share of a killed one, from the time at which it is ready.
 #[test]
 fn a_free_agent_takes_over_the_share_of_a_lost_one() {
@@ -77,6 +108,29 @@ fn a_free_agent_takes_over_the_share_of_a_lost_one() {
     let samples: u64 =
         agents.as_array().unwrap().iter().map(|agent| agent["samples"].as_u64().unwrap()).sum();
     assert_eq!(site.json("run/summary.json")["total"]["samples"].as_u64(), Some(samples));
+}
+
+/// A lost agent that is started again in its directory takes its share over. An agent that cannot take it over leaves it to others.
+#[test]
+fn a_share_stays_vacant_until_an_agent_can_take_it_over() {
+    let Some(mut site) = Site::start(2) else { return };
+    let url = site.url();
+    let options = ["--agents", "2", "--on-agent-loss", "redistribute", "--agent-lease", "2s"];
+    let mut run = site.run(&[&[&url, "--rate", "50/s", "--for", "30s"], &options[..]].concat());
+    run.says("2 agents start together");
+    wait_for("requests", || (!site.server.take_requests().is_empty()).then_some(()));
+    site.add_agent(3, &["--allow-host", "*.test.example"]);
+    site.agents[1].child.kill().unwrap();
+    run.says("the agent agent3 cannot take over a share");
+    site.add_agent(2, &[]);
+    run.says("the agent agent2 takes over the share 2/2 from");
+    assert_eq!(code(&mut run), 12, "{}", run.err());
+    let message = run.err();
+    let missing = message.split("a part of the load is missing: ").nth(1).unwrap();
+    assert_eq!(missing.matches("is missing from").count(), 1, "{missing}");
+    assert!(!missing.contains("agent3"), "{missing}");
+    let agents = site.json("run/cluster.json")["agents"].clone();
+    assert!(agents[3]["samples"].as_u64().unwrap() > 0, "{agents}");
 }
 
 /// A paused agent is reported, and its record is complete when it continues.
@@ -170,6 +224,8 @@ fn another_controller_takes_over() {
     let summary = site.json("run/summary.json");
     assert_eq!(summary["total"]["samples"].as_u64(), Some(site.server.take_requests().len() as u64));
     assert_eq!(summary["thresholds"][0]["passed"], true);
+    assert!(attached.err().contains("not continued: the observation"), "{}", attached.err());
+    assert!(!site.dir().join("run/sources.json").exists());
     assert_eq!(summary["arrivals"][0]["drops"], 0);
     assert!(site.dir().join("run/report.html").is_file());
     assert!(!site.dir().join("run/attach.json").exists());
@@ -202,4 +258,20 @@ fn an_agent_without_its_hub_ends_on_a_signal() {
     site.agents[0].says("the connection to the NATS server is lost");
     site.agents[0].signal(Signal::TERM);
     assert_eq!(code(&mut site.agents[0]), 0);
+}
+
+/// The default directory of all agents of a machine is the same.
+#[test]
+fn agents_can_share_a_directory() {
+    let Some(site) = Site::start(1) else { return };
+    let second = ["cluster", "agent", "--join", "hub/agent.json", "--name", "agent2", "--dir", "work1"];
+    let mut second = site.process("agent2", &second);
+    second.says("is waiting for work");
+    let url = site.url();
+    let mut run = site.run(&[&url, "--rate", "50/s", "--for", "2s"]);
+    assert_eq!(code(&mut run), 0, "{}", run.err());
+    let agents = site.json("run/cluster.json")["agents"].clone();
+    assert_eq!(agents.as_array().unwrap().len(), 2, "{agents}");
+    let total = site.json("run/summary.json")["total"]["samples"].as_u64().unwrap();
+    assert_eq!(total, site.server.take_requests().len() as u64);
 }

@@ -103,6 +103,24 @@ fn agents_together_send_the_requests_of_one_machine() {
     assert!((1..=3).all(|n| std::fs::read_dir(site.dir().join(format!("work{n}"))).unwrap().count() <= 1));
 }
 
+/// If a run is stopped in its setUp groups, no main group starts, and none is announced.
+#[test]
+fn no_start_is_announced_after_a_stop_during_set_up() {
+    let Some(site) = Site::start(2) else { return };
+    let forever = |text: String| text.replace(r#"loops">1<"#, r#"loops">1000000<"#);
+    let groups = [
+        forever(group("SetupThreadGroup", "SetupThreadGroupGui", 1, 1, "/prepare", "")),
+        group("ThreadGroup", "ThreadGroupGui", 2, 1, "/user", ""),
+    ];
+    std::fs::write(site.dir().join("plan.jmx"), PLAN.replace("GROUPS", &groups.join("\n"))).unwrap();
+    let mut run = site.run(&["plan.jmx", "-J", &site.port()]);
+    wait_for("setUp", || (!site.server.take_requests().is_empty()).then_some(()));
+    run.signal(rustix::process::Signal::INT);
+    assert_eq!(code(&mut run), 4, "{}", run.err());
+    assert!(!run.err().contains("start together"), "{}", run.err());
+    assert!(!run.err().contains("is missing"), "{}", run.err());
+}
+
 /// All figures of the run equal those of the agents' records read together, bit for bit.
 #[test]
 fn merged_figures_equal_those_of_all_samples() {
@@ -190,7 +208,7 @@ fn agents_are_listed_selected_by_labels_and_refuse_other_runs() {
     let refused = refused.args(other).current_dir(site.dir()).output().unwrap();
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(3), "{message}");
-    assert!(message.contains("only 0 of 1 agents are available; agent2 works for run-"), "{message}");
+    assert!(message.contains("no agent is available; agent2 works for run-"), "{message}");
     run.signal(rustix::process::Signal::INT);
     assert_eq!(code(&mut run), 4, "{}", run.err());
     assert_eq!(site.json("run/run.json")["outcome"]["end"], "interrupted");

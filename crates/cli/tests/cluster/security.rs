@@ -35,11 +35,23 @@ fn without_an_invitation_nobody_gets_in() {
 fn an_agent_cannot_give_orders() {
     let Some(site) = Site::start(1) else { return };
     let url = site.url();
+    let (exit, message) = fails(&site, &["run", &url, "--on", "hub/agent.json", "--for", "1s"]);
+    assert_eq!(exit, Some(2), "{message}");
+    assert!(message.contains("this is the invitation for agents"), "{message}");
+    let (exit, message) = fails(&site, &["cluster", "list", "--on", "hub/agent.json"]);
+    assert_eq!(exit, Some(2), "{message}");
+    let (exit, message) = fails(&site, &["cluster", "agent", "--join", "hub/controller.json"]);
+    assert_eq!(exit, Some(2), "{message}");
+    assert!(message.contains("this is the invitation for controllers"), "{message}");
+    // The server refuses the key of an agent whose invitation does not show its role.
+    let mut invitation = site.json("hub/agent.json");
+    invitation.as_object_mut().unwrap().remove("controllers");
+    std::fs::write(site.dir().join("no-role.json"), invitation.to_string()).unwrap();
     let (exit, message) =
-        fails(&site, &["run", &url, "--on", "hub/agent.json", "--wait-for-agents", "1s", "--for", "1s"]);
+        fails(&site, &["run", &url, "--on", "no-role.json", "--wait-for-agents", "1s", "--for", "1s"]);
     assert!(matches!(exit, Some(1 | 3)), "{message}");
     assert!(
-        message.contains("only 0 of 1 agents") || message.to_lowercase().contains("permissions"),
+        message.contains("no agent is available") || message.to_lowercase().contains("permissions"),
         "{message}"
     );
     assert!(site.server.take_requests().is_empty());

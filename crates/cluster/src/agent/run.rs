@@ -62,7 +62,8 @@ pub(super) async fn work(site: RunSite, mut orders: Subscriber, mut all: Subscri
     let (reports, sending) = ReportQueue::start(site.client.clone(), subjects::up(&site.run, &site.id));
     (site.say)(&format!("working for the run {}", site.run));
     let mut state = RunState {
-        dir: site.settings.dir.join(&site.run),
+        // Several agents can share a directory, and an agent that was started again can take part in the run again.
+        dir: site.settings.dir.join(format!("{}-{}", site.run, site.id)),
         reports,
         events,
         prepared: None,
@@ -85,7 +86,7 @@ pub(super) async fn work(site: RunSite, mut orders: Subscriber, mut all: Subscri
             () = site.stop.requested(stops + 1) => {
                 stops += 1;
                 match &state.prepared {
-                    Some(run) if !state.has_ended && stops == 1 => interrupt(run),
+                    Some(run) if !state.has_ended && stops == 1 => interrupt(run, &state.reports),
                     _ => break,
                 }
             }
@@ -105,7 +106,9 @@ fn change_load(control: &RunControl, change: LoadOrder) -> Result<(), String> {
     executed.map_err(|refused| refused.to_string())
 }
 
-fn interrupt(run: &PreparedRun) {
+/// Ends the agent's part of the run, and tells the controller, for which a part of the load is missing from now on.
+fn interrupt(run: &PreparedRun, reports: &ReportQueue) {
+    reports.send(Report::Interrupted { at_ns: run.clock.now().0 });
     let _ = run.control.execute(LoadOrder::Stop.command(), CommandSource::Program);
 }
 
@@ -251,7 +254,7 @@ impl RunSite {
                     "warning: the controller of the run {} was silent for {silent_s} s; the run is stopped",
                     self.run
                 ));
-                interrupt(run);
+                interrupt(run, &state.reports);
             }
         } else if silent_s >= 2 * state.lease_s || !state.has_ended {
             (self.say)(&format!(

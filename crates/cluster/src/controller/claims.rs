@@ -35,9 +35,16 @@ pub(super) fn too_few(
     wanted: usize,
     settings: &ControllerSettings,
 ) -> String {
-    let mut text = format!("only {} of {wanted} agents are available", claimed.len());
+    let mut text = match (claimed.len(), wanted) {
+        (0, 1) => "no agent is available".to_owned(),
+        (0, _) => format!("none of {wanted} agents is available"),
+        (ready, _) => format!("only {ready} of {wanted} agents are available"),
+    };
+    // Agents that this run has claimed work for it already.
+    let is_claimed = |agent: &&AgentInfo| claimed.iter().any(|known| known.id == agent.id);
     let busy: Vec<String> = found
         .iter()
+        .filter(|agent| !is_claimed(agent))
         .filter_map(|agent| Some(format!("{} works for {}", agent.name, agent.run.as_ref()?)))
         .filter(|text| !text.is_empty())
         .take(5)
@@ -53,4 +60,29 @@ pub(super) fn too_few(
         text += &format!("; required labels: {}", labels.join(", "));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invitation::Invitation;
+
+    #[test]
+    fn agents_that_work_for_other_runs_are_named() {
+        let agent = |name: &str, run: Option<&str>| AgentInfo {
+            id: format!("{name}-1"),
+            name: name.into(),
+            run: run.map(str::to_owned),
+            ..AgentInfo::default()
+        };
+        let settings = ControllerSettings::new(Invitation::default());
+        let (own, other) = (agent("a", Some("this-run")), agent("b", Some("other-run")));
+        let found = [own.clone(), other];
+        assert_eq!(
+            too_few(&found, std::slice::from_ref(&own), 2, &settings),
+            "only 1 of 2 agents are available; b works for other-run"
+        );
+        assert_eq!(too_few(&found[1..], &[], 1, &settings), "no agent is available; b works for other-run");
+        assert_eq!(too_few(&[], &[], 3, &settings), "none of 3 agents is available; no agent answered");
+    }
 }

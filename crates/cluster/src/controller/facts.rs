@@ -213,19 +213,27 @@ fn lost_load(
     (end_ns, replacement): (u64, Option<&Member>),
 ) -> Option<String> {
     let (name, share) = (&member.info.name, &member.share);
-    if member.end.is_some() {
+    if member.has_never_begun() {
+        // The share is missing since the loss of the agent that it was to replace.
+        return None;
+    }
+    if member.end.is_some() && member.left_ns.is_none() {
         // An agent that was lost and returned has generated its load, and its record shows the stalls of its machine.
         return None;
     }
     let end_ns = replacement.map_or(end_ns, |other| other.joined_ns);
-    let since_ns = member.losses.last().map_or(started_ns, |loss| loss.from_ns);
+    let lost_ns = member.losses.last().map(|loss| loss.from_ns);
+    let since_ns = member.left_ns.or(lost_ns).unwrap_or(started_ns).max(started_ns);
     let (since, until) = (since_ns as f64 / 1e9, end_ns.max(since_ns) as f64 / 1e9);
     let rate = member.rate();
     Some(format!(
         "the share {share} of the agent {name} is missing from {since:.1} to {until:.1} s, about {:.0} requests at {rate:.0}/s \
          ({})",
         rate * (until - since),
-        outcome.problem
+        match (member.left_ns, outcome.problem.is_empty()) {
+            (Some(_), true) => "the agent was interrupted",
+            _ => &outcome.problem,
+        }
     ))
 }
 
@@ -277,7 +285,7 @@ fn notes(
     for ((member, outcome), lost) in members.iter().zip(outcomes).zip(lost) {
         if let Some(lost) = lost.clone() {
             notes.push(PlanNote { code: "agent-lost".into(), message: lost, hint: None });
-        } else if !outcome.problem.is_empty() {
+        } else if !outcome.problem.is_empty() && !member.has_never_begun() {
             let message =
                 format!("the record of the agent {} is incomplete: {}", member.info.name, outcome.problem);
             notes.push(PlanNote { code: "agent-record".into(), message, hint: None });

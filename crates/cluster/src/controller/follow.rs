@@ -1,5 +1,7 @@
 //! Follows a run from its start to its end: orders, reports, losses.
 
+mod losses;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,9 +20,9 @@ use super::attachment::{Progress, StoredRun};
 use super::figures;
 use super::incoming::{acknowledge, agent_of};
 use super::member::Member;
-use super::replacement::{AFTER_LEASE_NS, JOIN_NS, Recruiting, Vacancy, recruit};
+use super::replacement::Recruiting;
 use super::seconds_file::SecondsFiles;
-use super::settings::{ControllerSettings, Loss, OnAgentLoss};
+use super::settings::ControllerSettings;
 use crate::clock_table::ClockOffset;
 use crate::connection::Say;
 use crate::merge::SecondMerger;
@@ -31,9 +33,6 @@ use crate::wire::decode;
 
 /// Interval of the controller's own work.
 const TICK: Duration = Duration::from_millis(50);
-
-/// Time in ns without a report after which an agent is lost. It reports twice per second.
-const LOST_NS: u64 = 2_500_000_000;
 
 /// Interval in ns between signs of life to the agents.
 const ALIVE_NS: u64 = 1_000_000_000;
@@ -235,6 +234,10 @@ impl Follow<'_> {
 
     /// Orders the common start of the main groups.
     async fn start(&self, course: &mut Course<'_>) {
+        if course.run.shared.stop() != Stop::No {
+            // The run was stopped during its setUp groups. Agents that were stopped do not start main groups.
+            return;
+        }
         let expected = course.members.iter_mut().filter(|member| !member.is_over() && !member.is_lost());
         join_all(expected.map(|member| member.update_clock(self.orders, &self.clock))).await;
         let worst = course.members.iter().map(|member| member.round_trip_ns).max().unwrap_or(0);
@@ -260,30 +263,10 @@ impl Follow<'_> {
         let bound = course.members.iter().filter_map(|member| member.clock.bound_ns()).max();
         let bound = bound.map_or("unknown".to_owned(), |ns| format!("{:.2} ms", ns as f64 / 1e6));
         let agents = course.members.iter().filter(|member| !member.is_over()).count();
-        (self.say)(&format!("{agents} agents start together; their clocks agree within {bound}"));
-    }
-
-    /// Records that an agent takes no part in the run any more.
-    fn fail(&self, course: &mut Course<'_>, at: usize, cause: &str) {
-        let member = &mut course.members[at];
-        if member.is_over() {
+        if agents == 0 {
             return;
         }
-        member.failure = Some(cause.to_owned());
-        course.merger.end(at);
-        let share = member.share.to_string();
-        (self.say)(&format!(
-            "warning: the agent {} does not take part: {cause}; its share {share} of the load is missing",
-            member.info.name
-        ));
-        self.on_loss(course, at);
-    }
-
-    fn on_loss(&self, course: &Course<'_>, at: usize) {
-        if self.settings.on_loss == OnAgentLoss::Stop {
-            let name = &course.members[at].info.name;
-            course.run.shared.stop_because_of_error(Stop::Graceful, format!("the agent {name} was lost"));
-        }
+        (self.say)(&format!("{agents} agents start together; their clocks agree within {bound}"));
     }
 
     /// Takes a report. It is acknowledged when its contents are stored.
@@ -334,6 +317,7 @@ impl Follow<'_> {
                     (self.say)(&format!("warning: the seconds of an agent cannot be stored: {error}"));
                 }
             }
+            Report::Interrupted { at_ns } => self.leave(course, at, at_ns),
             Report::Said { text } => (self.say)(&format!("{}: {text}", member.info.name)),
             Report::Ended(end) => {
                 let (outcome, has_failed) = (end.outcome.end, end.failure.is_some());
@@ -425,90 +409,6 @@ impl Follow<'_> {
                 say(&format!("warning: the agent {name} did not follow an order: {error}"));
             }
         });
-    }
-
-    fn find_losses(&self, course: &mut Course<'_>, now: u64) {
-        for at in 0..course.members.len() {
-            let member = &mut course.members[at];
-            if member.is_over() || member.is_lost() || now.saturating_sub(member.last_message_ns) < LOST_NS {
-                continue;
-            }
-            member.losses.push(Loss { from_ns: member.last_message_ns, to_ns: None });
-            course.merger.set_lost(at, true);
-            (self.say)(&format!(
-                "warning: the agent {} is lost since {:.1} s: its share {} of the load, about {:.0} requests/s, is missing",
-                member.info.name,
-                member.last_message_ns as f64 / 1e9,
-                member.share,
-                member.rate()
-            ));
-            self.on_loss(course, at);
-        }
-    }
-
-    /// Looks for agents that take over the shares of lost ones, once these have certainly stopped.
-    fn replace_lost(&self, course: &mut Course<'_>, now: u64) {
-        while let Ok(mut member) = course.recruits.1.try_recv() {
-            member.last_message_ns = now;
-            course.merger.add_agent();
-            course.seconds.add_agent(&member.directory());
-            course.members.push(member);
-        }
-        let Some(recruiting) = &self.recruiting else { return };
-        if course.started_ns == 0 || course.stop != Stop::No {
-            return;
-        }
-        let lease_ns = u64::try_from(self.settings.lease.as_nanos()).unwrap_or(u64::MAX);
-        // Every agent that joins needs a writer.
-        let first = course.members.iter().filter(|member| member.replaces.is_none()).count();
-        for lost in 0..course.members.len() {
-            let member = &course.members[lost];
-            let silent_ns = now.saturating_sub(member.last_message_ns);
-            let is_vacant = !member.is_over() && member.is_lost() && silent_ns >= lease_ns + AFTER_LEASE_NS;
-            if !is_vacant || course.replaced.len() >= first || !course.replaced.insert(lost) {
-                continue;
-            }
-            // An agent that still receives orders, although its reports are lost, must stop, too.
-            self.give_later(member, Order::Change { change: LoadOrder::StopNow, at_ns: None });
-            (self.say)(&format!(
-                "looking for an agent that takes over the share {} of {}",
-                member.share, member.info.name
-            ));
-            let vacancy = Vacancy { lost, seat: member.seat, share: member.share.clone() };
-            let (orders, found) = (Arc::clone(self.orders), course.recruits.0.clone());
-            let task = recruit(orders, self.settings.clone(), recruiting.clone(), vacancy, found);
-            course.recruiters.push(tokio::spawn(task));
-        }
-    }
-
-    /// Lets an agent start its part of a run that has started.
-    fn let_join(&self, course: &mut Course<'_>, at: usize) {
-        let joined_ns = self.now() + JOIN_NS;
-        let start_ns = i64::try_from(course.started_ns).unwrap_or(i64::MAX);
-        let properties = course.members.iter().find(|member| member.share.is_first());
-        let properties = properties.map(|member| member.properties.clone()).unwrap_or_default();
-        let member = &mut course.members[at];
-        member.start_offset_ns = member.clock.correction_ns(start_ns);
-        member.joined_ns = joined_ns;
-        let there = |at_ns: u64| at_ns.saturating_add_signed(member.start_offset_ns);
-        let start =
-            Order::Start { at_ns: there(course.started_ns), join_ns: Some(there(joined_ns)), properties };
-        (self.say)(&format!(
-            "the agent {} takes over the share {} from {:.1} s on",
-            member.info.name,
-            member.share,
-            joined_ns as f64 / 1e9
-        ));
-        let (orders, id, name) = (Arc::clone(self.orders), member.info.id.clone(), member.info.name.clone());
-        let say = Arc::clone(self.say);
-        tokio::spawn(async move {
-            for order in [Order::Begin, start] {
-                if let Err(error) = orders.give(&id, &order, Duration::from_secs(1)).await {
-                    say(&format!("warning: the agent {name} did not follow an order: {error}"));
-                }
-            }
-        });
-        self.store(course);
     }
 
     /// Estimates the clocks at intervals, without waiting for the answers.

@@ -32,6 +32,8 @@ pub(super) struct Member {
     /// Time of the last message of the agent, in ns of the run.
     pub(super) last_message_ns: u64,
     pub(super) losses: Vec<Loss>,
+    /// When it ended its part of the run by itself, in ns of the run; `None` if it did not.
+    pub(super) left_ns: Option<u64>,
     /// Number of requests in the seconds that it sent.
     requests: u64,
     /// The first and the last second with requests.
@@ -61,6 +63,7 @@ impl Member {
             users: AgentUsers::default(),
             last_message_ns: 0,
             losses: Vec::new(),
+            left_ns: None,
             requests: 0,
             loaded_seconds: None,
             is_set_up: false,
@@ -75,7 +78,7 @@ impl Member {
     /// joins later has one.
     pub(super) fn writers(&self) -> usize {
         if self.replaces.is_some() {
-            return 1;
+            return usize::from(!self.has_never_begun());
         }
         self.info.cores.clamp(1, 1_024) as usize
     }
@@ -93,6 +96,11 @@ impl Member {
     /// Its mean number of requests per second so far.
     pub(super) fn rate(&self) -> f64 {
         self.loaded_seconds.map_or(0.0, |(first, last)| self.requests as f64 / (last - first + 1) as f64)
+    }
+
+    /// Whether it was to take over a share, but was not ready for it.
+    pub(super) fn has_never_begun(&self) -> bool {
+        self.replaces.is_some() && self.joined_ns == 0
     }
 
     /// Whether messages of the agent are missing at present.

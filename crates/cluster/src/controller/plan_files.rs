@@ -8,7 +8,7 @@ use async_nats::{Client, Subscriber};
 use busyhour_launch::Prepared;
 use futures_util::StreamExt as _;
 
-use super::csv_rows::{RowForm, deal, dealt_files};
+use super::csv_rows::{Doubt, RowDeal, RowForm, deal, dealt_files};
 use super::settings::CsvRows;
 use crate::connection::Say;
 use crate::error::ClusterError;
@@ -34,6 +34,8 @@ pub(super) struct PlanFiles {
     common: Vec<FileFact>,
     /// The files of each agent with its rows.
     dealt: Vec<Vec<FileFact>>,
+    /// Why rows are not dealt although they should be.
+    doubts: Vec<Doubt>,
 }
 
 impl PlanFiles {
@@ -47,30 +49,31 @@ impl PlanFiles {
         let plan = std::fs::read_to_string(prepared.dir().plan_path()).unwrap_or_default();
         let properties = prepared.resolved_properties();
         let values = properties.jmeter.iter().map(|(_, value)| value.as_str());
-        let dealt_names = dealt_files(&plan, rows);
+        let known = prepared.jmeter_properties().all().into_iter().collect();
+        let deal = dealt_files(&plan, rows, &known);
+        if let (CsvRows::Unique, Some(doubt)) = (rows, deal.doubts.first()) {
+            return Err(repeated_rows(&doubt.file, doubt.reason));
+        }
+        let RowDeal { files: dealt_names, doubts } = deal;
         let parts_dir = prepared.dir().path().join(PARTS_DIR);
         let mut all =
-            PlanFiles { files: BTreeMap::new(), common: Vec::new(), dealt: vec![Vec::new(); agents] };
-        for (path, full) in plan_file_paths(std::iter::once(plan.as_str()).chain(values), &base) {
-            // A name can also be a part of an expression, such as ${__P(users,users.csv)}.
-            let form =
-                dealt_names.iter().find(|(name, _)| name.split(SEPARATORS).any(|word| word.trim() == path));
-            match form {
-                Some((_, form)) if agents > 1 => all.deal(&path, &full, *form, &parts_dir)?,
+            PlanFiles { files: BTreeMap::new(), common: Vec::new(), dealt: vec![Vec::new(); agents], doubts };
+        let names = dealt_names.keys().map(String::as_str);
+        for (path, full) in plan_file_paths(std::iter::once(plan.as_str()).chain(values).chain(names), &base)
+        {
+            match dealt_names.get(&path) {
+                Some(form) if agents > 1 => all.deal(&path, &full, *form, &parts_dir)?,
                 _ => {
                     let fact = all.add(path, full)?;
                     all.common.push(fact);
                 }
             }
         }
-        if rows == CsvRows::Unique {
-            let is_dealt = |name: &str| {
-                agents == 1
-                    || all.dealt[0]
-                        .iter()
-                        .any(|fact| name.split(SEPARATORS).any(|word| word.trim() == fact.path))
-            };
-            refuse_repeated_rows(&dealt_names, is_dealt)?;
+        let is_dealt = |name: &String| all.dealt[0].iter().any(|fact| fact.path == *name);
+        let copied = dealt_names.keys().find(|name| agents > 1 && !is_dealt(name));
+        if let (CsvRows::Unique, Some(name)) = (rows, copied) {
+            let reason = "is not a file below the directory of the plan, so each agent reads its own copy";
+            return Err(repeated_rows(name, reason));
         }
         Ok(all)
     }
@@ -116,6 +119,12 @@ impl PlanFiles {
         if let Some(dealt) = self.dealt.first().filter(|dealt| !dealt.is_empty()) {
             say(&format!("the rows of {} are dealt to the agents in turn", list(dealt)));
         }
+        for doubt in self.doubts.iter().filter(|_| self.dealt.len() > 1) {
+            say(&format!(
+                "warning: {} {}: its rows are not dealt, and every agent reads all of them",
+                doubt.file, doubt.reason
+            ));
+        }
     }
 
     /// A part of a file, as a message.
@@ -127,24 +136,9 @@ impl PlanFiles {
     }
 }
 
-/// Refuses CSV files whose rows could be used twice.
-fn refuse_repeated_rows(
-    files: &BTreeMap<String, RowForm>,
-    is_dealt: impl Fn(&str) -> bool,
-) -> Result<(), ClusterError> {
-    for (name, form) in files {
-        let reason = if form.is_recycled {
-            "is read again after its end (Recycle on EOF)"
-        } else if !is_dealt(name) {
-            "is not a file below the directory of the plan, so each agent reads its own copy"
-        } else {
-            continue;
-        };
-        return Err(ClusterError::Rows(format!(
-            "--csv unique: {name} {reason}; its rows could be used twice"
-        )));
-    }
-    Ok(())
+/// Refuses a CSV file whose rows could be used twice.
+fn repeated_rows(file: &str, reason: &str) -> ClusterError {
+    ClusterError::Rows(format!("--csv unique: {file} {reason}; its rows could be used twice"))
 }
 
 /// Removes the dealt rows when the agents have them.

@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 
 use nkeys::KeyPair;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyUsagePurpose};
+use rustls::client::verify_server_name;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::server::ParsedCertificate;
 
 use crate::connection::Role;
 use crate::error::ClusterError;
@@ -30,9 +34,17 @@ pub struct HubSettings {
 pub struct HubFiles {
     /// The directory.
     pub dir: PathBuf,
+    /// Whether new certificates replaced those of a hub that had other hosts. Its earlier invitations are void.
+    pub has_new_certificates: bool,
 }
 
 impl HubFiles {
+    /// The files in a directory.
+    #[must_use]
+    pub fn at(dir: PathBuf) -> HubFiles {
+        HubFiles { dir, has_new_certificates: false }
+    }
+
     /// The invitation for agents.
     #[must_use]
     pub fn agent(&self) -> PathBuf {
@@ -64,22 +76,46 @@ struct Users {
     controller: KeyPair,
 }
 
-/// Creates the files of a hub. If the directory already contains a hub, its certificates and keys are kept, and only the
-/// configuration of the server is written again.
+/// Creates the files of a hub. If the directory already contains a hub, its keys are kept, and so are its certificates if they
+/// are valid for all hosts. The configuration of the server is written again.
 ///
 /// # Errors
 /// A file cannot be written, or a certificate cannot be made.
 pub fn create_hub_files(settings: &HubSettings) -> Result<HubFiles, ClusterError> {
-    let files = HubFiles { dir: settings.dir.clone() };
+    let mut files = HubFiles::at(settings.dir.clone());
     create_private_dir(&files.dir).map_err(ClusterError::file(&files.dir))?;
     if !files.agent().exists() || !files.controller().exists() {
         let users = Users { agent: KeyPair::new_user(), controller: KeyPair::new_user() };
         let ca = write_certificates(settings)?;
         write_private(&files.dir.join("authorization.conf"), &authorization(&users))?;
         write_invitations(&files, settings, &users, &ca)?;
+    } else if !is_valid_for(&files, &settings.hosts)? {
+        // The key of the certificate authority is not kept, so that the invitations need a new authority, too.
+        let ca = write_certificates(settings)?;
+        let host = settings.hosts.first().map_or("127.0.0.1", String::as_str);
+        for path in [files.agent(), files.controller()] {
+            let invitation = Invitation::read(&path.display().to_string())?;
+            let renewed = Invitation { url: url(host, settings.port), ca: Some(ca.clone()), ..invitation };
+            write_private(&path, &json(&renewed))?;
+        }
+        files.has_new_certificates = true;
     }
     write_private(&files.config(), &server_config(settings))?;
     Ok(files)
+}
+
+/// Whether the certificate of the server is valid for these names and addresses.
+fn is_valid_for(files: &HubFiles, hosts: &[String]) -> Result<bool, ClusterError> {
+    let path = files.dir.join("server.pem");
+    let pem = std::fs::read(&path).map_err(ClusterError::file(&path))?;
+    let failed = |error: &dyn std::fmt::Display| {
+        ClusterError::Hub(format!("cannot read the certificate {}: {error}", path.display()))
+    };
+    let certificate = CertificateDer::from_pem_slice(&pem).map_err(|error| failed(&error))?;
+    let certificate = ParsedCertificate::try_from(&certificate).map_err(|error| failed(&error))?;
+    // Texts that are no names cannot be checked by clients either.
+    let mut names = hosts.iter().filter_map(|host| ServerName::try_from(host.as_str()).ok());
+    Ok(names.all(|name| verify_server_name(&certificate, &name).is_ok()))
 }
 
 /// Writes the address into the invitations, once the port is known.
@@ -260,6 +296,33 @@ mod tests {
         assert!(std::fs::read_to_string(files.config()).unwrap().contains("port: -1"));
         set_address(&files, &settings, 5_000).unwrap();
         assert_eq!(read(files.agent()).url, "tls://hub.example:5000");
+    }
+
+    #[test]
+    fn another_host_gets_new_certificates_and_keeps_the_keys() {
+        let room = tempfile::tempdir().unwrap();
+        let mut settings = HubSettings {
+            dir: room.path().join("hub"),
+            listen: IpAddr::from([127, 0, 0, 1]),
+            port: 4222,
+            hosts: vec!["127.0.0.1".into()],
+        };
+        assert!(!create_hub_files(&settings).unwrap().has_new_certificates);
+        let read = |path: PathBuf| Invitation::read(&path.display().to_string()).unwrap();
+        let before = read(settings.dir.join("agent.json"));
+        settings.hosts = vec!["hub.example".into(), "10.0.0.7".into()];
+        let files = create_hub_files(&settings).unwrap();
+        assert!(files.has_new_certificates);
+        let after = read(files.agent());
+        assert_eq!((after.url.as_str(), &after.seed), ("tls://hub.example:4222", &before.seed));
+        assert_ne!(after.ca, before.ca);
+        assert_eq!(after.ca, read(files.controller()).ca);
+        // All of these hosts are in the new certificate.
+        for hosts in [vec!["10.0.0.7".into()], vec!["127.0.0.1".into()], vec![]] {
+            settings.hosts = hosts;
+            assert!(!create_hub_files(&settings).unwrap().has_new_certificates);
+        }
+        assert_eq!(read(files.agent()).ca, after.ca);
     }
 
     #[test]
