@@ -171,6 +171,19 @@ fn a_restart_resets_counters_and_is_counted() {
 }
 
 #[test]
+fn a_successor_that_exceeds_the_last_total_is_counted_from_zero() {
+    let mut file = Written::new();
+    let source = file.source("process:7");
+    let start = file.gauge(source, "process_start_after_boot_seconds", &[]);
+    let cpu = file.counter(source, "process_cpu_seconds_total", &[]);
+    for (at, started, total) in [(0.0, 10.0, 0.25), (1.0, 10.0, 0.5), (3.0, 12.0, 0.875), (4.0, 12.0, 1.0)] {
+        file.read(at, &[(start, started), (cpu, total)]);
+    }
+    let figures = file.figures(0.0, 4.0);
+    assert_eq!(only(&figures, SubjectKind::Process).value(FigureKind::CpuSeconds), Some(1.25));
+}
+
+#[test]
 fn reasons_and_failures_of_sources_are_reported() {
     let mut file = Written::new();
     let process = file.source("process:7");

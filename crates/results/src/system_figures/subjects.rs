@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use busyhour_analysis::system::SubjectKind;
 use busyhour_sample::Nanos;
 use busyhour_series::{
-    CounterIncreases, MarkKind, MetricKind, ProgramNames, SeriesEvent, SeriesInfo, SourceState, StateChange,
-    UnavailableInfo,
+    CounterIncreases, MarkKind, MetricKind, ProgramNames, SeriesEvent, SeriesInfo, SourceRestarts,
+    SourceState, StateChange, UnavailableInfo,
 };
 use rustc_hash::FxHashMap;
 
@@ -67,6 +67,7 @@ pub(super) struct Subjects {
     states: FxHashMap<u32, String>,
     /// Restarts in the measured part by source number.
     restarts: FxHashMap<u32, u64>,
+    last_restarts: SourceRestarts,
     sources: Vec<String>,
     by_key: FxHashMap<SubjectKey, usize>,
     uses: Vec<Option<Use>>,
@@ -86,6 +87,7 @@ impl Subjects {
             reasons: FxHashMap::default(),
             states: FxHashMap::default(),
             restarts: FxHashMap::default(),
+            last_restarts: SourceRestarts::default(),
             sources: Vec::new(),
             by_key: FxHashMap::default(),
             uses: Vec::new(),
@@ -100,6 +102,7 @@ impl Subjects {
             }
             SeriesEvent::Source(name) => self.sources.push(name),
             SeriesEvent::Series(info) => {
+                self.last_restarts.add_series(&info);
                 let used = self.declare(&info);
                 self.uses.push(used);
             }
@@ -110,6 +113,7 @@ impl Subjects {
                 }
             }
             SeriesEvent::Mark { source, mark } => {
+                self.last_restarts.add_mark(source, &mark);
                 let is_inside = self.part.from <= mark.from.0 && mark.from.0 <= self.part.to;
                 if mark.kind == MarkKind::Restart && is_inside {
                     *self.restarts.entry(source).or_insert(0) += 1;
@@ -204,13 +208,14 @@ impl Subjects {
 
     /// Adds the values of one reading of one source.
     fn add_values(&mut self, time: Nanos, values: &[(u32, f64)]) {
+        self.last_restarts.add_values(time, values);
         for (series, value) in values {
             let Some(Some(used)) = self.uses.get_mut(*series as usize) else { continue };
             let read = &mut self.subjects[used.subject].read;
             *read =
                 Some(read.map_or((time.0, time.0), |(first, last)| (first.min(time.0), last.max(time.0))));
             let increase = match &mut used.rates {
-                Some(rates) => match rates.next_total(time, *value) {
+                Some(rates) => match rates.next_total(time, *value, self.last_restarts.of_series(*series)) {
                     Some(increase) => Some(increase),
                     None => continue,
                 },
