@@ -40,7 +40,7 @@ pub enum Basis {
     Timing,
     /// The cause changed in the incidents of the run.
     Incidents,
-    /// The cause was present during the whole measured part, above a limit.
+    /// The mean waiting time of requests is above a limit.
     Level,
 }
 
@@ -60,7 +60,7 @@ pub struct Evidence {
     /// The evidence in a sentence.
     pub sentence: String,
     /// Probability of an association that is at least as strong, if times of the cause and of slow requests were unrelated;
-    /// `None` for [`Basis::Level`].
+    /// `None` if the cause varied too little for the test. For [`Basis::Level`], the claim does not depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
     /// `p` after Holm's correction for all causes that were compared.

@@ -47,6 +47,10 @@ pub struct SystemSubject {
     /// The disk to which the figures about a disk belong: the disk with the longest busy time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,
+    /// Whether the lengths of GC pauses are lower bounds, because the counters of the collector contain only a part of each
+    /// pause.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pauses_at_least: bool,
     /// The figures for this kind of subject, in the order of [`FigureKind`].
     pub figures: BTreeMap<FigureKind, Figure>,
 }
@@ -103,6 +107,7 @@ mod tests {
             observed_s: 59.0,
             restarts: 0,
             disk: None,
+            pauses_at_least: false,
             figures,
         };
         let json = serde_json::to_string(&subject).unwrap();

@@ -89,6 +89,14 @@ pub fn explain(observations: &Observations<'_>) -> Option<Explanation> {
         evidence.push(neighbour);
         cause = Cause::CpuNeighbour;
     }
+    if cause == Cause::DatabaseLock
+        && evidence.iter().any(|one| one.cause == Cause::PoolExhausted && one.holds)
+        && let Some(found) = compared.locks_behind_pool().filter(LocksBehindPool::are_origin)
+        && let Some(locks) = evidence.iter_mut().find(|one| one.cause == cause)
+    {
+        locks.sentence = found.sentence(&locks.sentence);
+        locks.holds = true;
+    }
     evidence.sort_by(|a, b| {
         let rank = |one: &Evidence| (one.cause != cause, !one.holds);
         rank(a).cmp(&rank(b)).then(b.share.total_cmp(&a.share))
@@ -160,6 +168,26 @@ impl Compared<'_> {
         let is_short = self.signal.cause != Cause::CpuSaturation
             || self.cpu.is_none_or(|cpu| cpu.utilization >= SATURATED);
         is_short && self.waiting.is_some_and(|waiting| waiting.is_cause(self.signal.cause, self.means))
+    }
+}
+
+/// Sessions that wait for locks, behind an exhausted pool.
+struct LocksBehindPool<'s> {
+    pool: &'s Signal,
+    waited: Waiting,
+    /// How long a request waits for locks, in ms.
+    locks_ms: f64,
+    /// How long a request uses a connection, in ms.
+    in_use_ms: f64,
+}
+
+impl LocksBehindPool<'_> {
+    fn are_origin(&self) -> bool {
+        self.locks_ms >= ORIGIN_SHARE * self.in_use_ms
+    }
+
+    fn sentence(&self, evidence: &str) -> String {
+        sentences::behind_pool(evidence, (self.pool, &self.waited), (self.locks_ms, self.in_use_ms))
     }
 }
 
@@ -259,7 +287,24 @@ impl<'s> Comparison<'s> {
             .iter()
             .filter_map(|one| one.waiting.map(|waiting| (one, waiting)))
             .max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
-        Some(level(longest.0, &longest.1))
+        Some(level(longest.0, &longest.1, self.p.get(&cause).copied(), self.tested()))
+    }
+
+    /// The part of the time in which requests use a connection of an exhausted pool that they spend with waiting for locks
+    /// of the database. `None` if one of the two was not observed.
+    ///
+    /// The number of blocked sessions is limited by the size of the pool, that of the requests in front of the pool is not.
+    /// Their shares of the response time are therefore no measure of which one is the origin.
+    fn locks_behind_pool(&self) -> Option<LocksBehindPool<'_>> {
+        let longest = |cause: Cause| {
+            let signals = self.by_cause.get(&cause)?.iter();
+            let waiting = signals.filter_map(|one| Some((one.signal, one.waiting?)));
+            waiting.max_by(|a, b| a.1.share.total_cmp(&b.1.share))
+        };
+        let (pool, waited) = longest(Cause::PoolExhausted)?;
+        let (_, locks) = longest(Cause::DatabaseLock)?;
+        let in_use_ms = waited.in_use_ms.filter(|in_use| *in_use > 0.0)?;
+        Some(LocksBehindPool { pool, waited, locks_ms: locks.per_request_ms, in_use_ms })
     }
 
     fn in_incidents(&self, one: &Compared<'_>, change: &Change) -> Evidence {
@@ -366,18 +411,18 @@ fn timing(
     }
 }
 
-fn level(one: &Compared<'_>, waiting: &Waiting) -> Evidence {
+fn level(one: &Compared<'_>, waiting: &Waiting, p: Option<(f64, f64)>, compared: usize) -> Evidence {
     Evidence {
         cause: one.signal.cause,
         holds: one.waits_always(),
         basis: Basis::Level,
         source: one.signal.source.clone(),
         signal: one.signal.name.clone(),
-        sentence: sentences::level(one.signal, waiting),
-        p: None,
-        p_adjusted: None,
+        sentence: sentences::level(one.signal, waiting, p, compared),
+        p: p.map(|(p, _)| p),
+        p_adjusted: p.map(|(_, adjusted)| adjusted),
         share: waiting.share,
-        present: 1.0,
+        present: waiting.present,
         windows_s: Vec::new(),
     }
 }
@@ -418,10 +463,15 @@ fn origin(compared: &Comparison<'_>, evidence: &[Evidence], claimed: &Evidence) 
     let possible = evidence
         .iter()
         .filter(|one| origins.contains(&one.cause) && compared.is_associated(one.cause))
-        // A constant level gives no information about times.
-        .filter(|one| one.basis != Basis::Level || claimed.basis == Basis::Level)
         .filter(|one| compared.became_slower(one.cause))
-        .filter(|one| one.share >= ORIGIN_SHARE * claimed.share);
+        .filter(|one| match compared.locks_behind_pool() {
+            Some(found) if (claimed.cause, one.cause) == (Cause::PoolExhausted, Cause::DatabaseLock) => {
+                found.are_origin()
+            }
+            // A constant level gives no information about times.
+            _ if one.basis == Basis::Level && claimed.basis != Basis::Level => false,
+            _ => one.share >= ORIGIN_SHARE * claimed.share,
+        });
     match possible.max_by(|a, b| a.share.total_cmp(&b.share)) {
         Some(first) => origin(compared, evidence, first),
         None => claimed.cause,
@@ -443,6 +493,9 @@ fn sentence(observations: &Observations<'_>, cause: Cause, evidence: &[Evidence]
         Cause::Arrivals => format!("Arrivals were not as planned: {}.", because(&observations.arrivals)),
         Cause::None if compared == 0 => {
             "No cause was found: nothing that varied was watched of the system under test.".to_owned()
+        }
+        Cause::None if compared == 1 => {
+            "The one cause that was compared does not go with slow requests.".to_owned()
         }
         Cause::None => {
             format!("None of the {compared} causes that were compared goes with slow requests.")

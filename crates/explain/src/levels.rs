@@ -1,4 +1,4 @@
-//! Causes that were present during the whole measured part.
+//! Causes whose mean level is high enough.
 //!
 //! A cause that does not vary cannot be found by the times of slow requests. Waiting can be compared with response times
 //! instead, by Little's law (Operations Research 9, 1961, page 383): the mean number of requests that wait, divided by the rate of
@@ -6,6 +6,7 @@
 
 use busyhour_analysis::explanation::Cause;
 
+use crate::series_pieces::mean_between;
 use crate::signal::Signal;
 use crate::slow_times::SlowTimes;
 
@@ -36,7 +37,7 @@ pub(crate) struct RequestMeans {
     pub(crate) response_ms: f64,
 }
 
-/// Waiting during the whole measured part.
+/// Waiting, as a mean over the measured part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Waiting {
     /// Mean time that a request waited, in ms.
@@ -45,6 +46,10 @@ pub(crate) struct Waiting {
     pub(crate) share: f64,
     /// The same without the limit of 1.
     ratio: f64,
+    /// Share of the time in which requests waited.
+    pub(crate) present: f64,
+    /// For waiting for one of a limited number of connections: how long a request uses one, in ms.
+    pub(crate) in_use_ms: Option<f64>,
 }
 
 impl Waiting {
@@ -67,7 +72,14 @@ pub(crate) fn waiting(signal: &Signal, requests: RequestMeans) -> Option<Waiting
     let mean = signal.mean().filter(|mean| *mean >= signal.relevant.max(WAITING_MIN))?;
     let per_request_ms = mean / requests.rate_per_s * 1e3;
     let ratio = per_request_ms / requests.response_ms;
-    Some(Waiting { per_request_ms, share: ratio.min(1.0), ratio })
+    let in_use = mean_between(&signal.in_use, 0, u64::MAX);
+    Some(Waiting {
+        per_request_ms,
+        share: ratio.min(1.0),
+        ratio,
+        present: signal.present()?,
+        in_use_ms: in_use.map(|connections| connections / requests.rate_per_s * 1e3),
+    })
 }
 
 /// How much longer a request waits while a signal of waiting is present: the ratio of the mean waiting times per

@@ -15,8 +15,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::request_times::Requests;
 use crate::series_pieces::mean_between;
+use crate::signals::{ExhaustedPool, exhausted};
 
-pub use resources::is_resource_metric;
+pub use resources::{RESOURCE_METRICS, is_resource_metric};
 use resources::{Resource, resources};
 
 /// The largest number of blocks.
@@ -40,6 +41,10 @@ const USE_MIN: f64 = 0.05;
 /// A resource is saturated if this share of it is in use, because queues in front of it are then long.
 const SATURATED: f64 = 0.9;
 
+/// A pool was exhausted if requests waited for a connection in at least this share of the time. In a shorter time, chance can
+/// be the reason.
+const EXHAUSTED: f64 = 0.1;
+
 /// Confidence on each side.
 const SIDE: f64 = 0.975;
 
@@ -55,15 +60,53 @@ struct Block {
 #[must_use]
 pub fn saturation(set: &SeriesSet, requests: &Requests, part: (u64, u64)) -> Option<Saturation> {
     let rates = rates(requests, part);
-    let mut loads: Vec<ResourceLoad> =
-        resources(set).into_iter().filter_map(|resource| load_of(resource, &rates)).collect();
+    let pools: Vec<ExhaustedPool<'_>> = exhausted(set, requests).collect();
+    let exhausted = |resource: &Resource| {
+        let (source, peer) = resource.pool.as_ref()?;
+        let pool = pools.iter().find(|pool| pool.is(*source, peer))?;
+        Some(pool.share(part)).filter(|share| *share >= EXHAUSTED)
+    };
+    let mut loads: Vec<JudgedLoad> = resources(set)
+        .into_iter()
+        .filter_map(|resource| {
+            let exhausted = exhausted(&resource);
+            load_of(resource, exhausted, &rates)
+        })
+        .collect();
     let highest_per_s = highest(&rates.iter().map(|(_, _, rate)| *rate).collect::<Vec<_>>())?;
     if loads.is_empty() || highest_per_s <= 0.0 {
         return None;
     }
-    let rank = |load: &ResourceLoad| load.saturation_per_s.unwrap_or(f64::INFINITY);
-    loads.sort_by(|a, b| rank(a).total_cmp(&rank(b)).then(b.utilization.total_cmp(&a.utilization)));
-    Some(Saturation { sentence: sentence(&loads, highest_per_s), highest_per_s, resources: loads })
+    loads.sort_by(|a, b| {
+        let at = |judged: &JudgedLoad| judged.load.saturation_per_s.unwrap_or(f64::INFINITY);
+        let order = b.state.is_saturated().cmp(&a.state.is_saturated()).then(at(a).total_cmp(&at(b)));
+        order.then(b.load.utilization.total_cmp(&a.load.utilization))
+    });
+    let sentence = sentence(&loads, highest_per_s);
+    Some(Saturation { sentence, highest_per_s, resources: loads.into_iter().map(|one| one.load).collect() })
+}
+
+/// A resource with its state in the measured part.
+struct JudgedLoad {
+    load: ResourceLoad,
+    state: LoadState,
+}
+
+/// The state of a resource in the measured part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum LoadState {
+    /// A part of it was free.
+    Free,
+    /// It was nearly all in use.
+    Saturated,
+    /// It is a pool, and requests waited for it in this share of the time.
+    Exhausted(f64),
+}
+
+impl LoadState {
+    fn is_saturated(self) -> bool {
+        self != LoadState::Free
+    }
 }
 
 /// The mean use of each resource between two times, in ns since the start of the run.
@@ -100,7 +143,7 @@ fn highest(values: &[f64]) -> Option<f64> {
     (!sorted.is_empty()).then(|| sorted[..count].iter().sum::<f64>() / count as f64)
 }
 
-fn load_of(resource: Resource, rates: &[(u64, u64, f64)]) -> Option<ResourceLoad> {
+fn load_of(resource: Resource, exhausted: Option<f64>, rates: &[(u64, u64, f64)]) -> Option<JudgedLoad> {
     let blocks: Vec<Block> = rates
         .iter()
         .filter_map(|(from, to, rate_per_s)| {
@@ -114,8 +157,15 @@ fn load_of(resource: Resource, rates: &[(u64, u64, f64)]) -> Option<ResourceLoad
     let utilization = by_rate.iter().map(|block| block.used).sum::<f64>() / by_rate.len().max(1) as f64;
     let line = Line::fit(&blocks)?;
     let is_known = resource.hidden.is_none();
+    let state = match exhausted {
+        Some(share) => LoadState::Exhausted(share),
+        None if is_known && utilization >= SATURATED => LoadState::Saturated,
+        None => LoadState::Free,
+    };
     let (saturation, reason) = if let Some(hidden) = resource.hidden {
         (None, Some(hidden))
+    } else if let Some(share) = exhausted {
+        (None, Some(format!("requests waited for it in {:.0} % of the time", share * 100.0)))
     } else if utilization < USE_MIN {
         (None, Some("it is hardly used".to_owned()))
     } else {
@@ -124,16 +174,19 @@ fn load_of(resource: Resource, rates: &[(u64, u64, f64)]) -> Option<ResourceLoad
             None => (None, Some("its use does not grow with the load".to_owned())),
         }
     };
-    Some(ResourceLoad {
+    // The use that falls with the load is no use by requests.
+    let grows = is_known && line.demand_s > 0.0;
+    let load = ResourceLoad {
         resource: resource.name,
         source: resource.source,
         utilization,
-        background: if is_known { line.background } else { utilization },
-        demand_ms: is_known.then_some(line.demand_s * 1e3),
+        background: if grows { line.background.max(0.0) } else { utilization },
+        demand_ms: grows.then_some(line.demand_s * 1e3),
         saturation_per_s: saturation.map(|(load, _)| load),
         interval_per_s: saturation.and_then(|(_, interval)| interval),
         reason,
-    })
+    };
+    Some(JudgedLoad { load, state })
 }
 
 /// The use of a resource over the rate.
@@ -235,7 +288,7 @@ fn per_s(rate: f64) -> String {
     format!("{rate:.*}/s", usize::try_from(digits).unwrap_or(0))
 }
 
-fn sentence(loads: &[ResourceLoad], highest_per_s: f64) -> String {
+fn sentence(loads: &[JudgedLoad], highest_per_s: f64) -> String {
     let with_interval = |load: &ResourceLoad| match (load.saturation_per_s, load.interval_per_s) {
         (Some(at), Some((low, Some(high)))) => {
             format!("at about {} ({} to {})", per_s(at), per_s(low), per_s(high))
@@ -244,10 +297,16 @@ fn sentence(loads: &[ResourceLoad], highest_per_s: f64) -> String {
         (Some(at), None) => format!("at about {}", per_s(at)),
         (None, _) => "at an unknown load".to_owned(),
     };
-    let saturated = loads.iter().find(|load| load.utilization >= SATURATED && load.demand_ms.is_some());
-    let mut growing = loads.iter().filter(|load| load.saturation_per_s.is_some());
+    let saturated = loads.iter().find(|one| one.state.is_saturated());
+    let mut growing = loads.iter().map(|one| &one.load).filter(|load| load.saturation_per_s.is_some());
     match (saturated, growing.next()) {
-        (Some(load), _) => format!(
+        (Some(JudgedLoad { load, state: LoadState::Exhausted(share) }), _) => format!(
+            "{} was exhausted: requests waited for it in {:.0} % of the time, at up to {}.",
+            capital(&load.resource),
+            share * 100.0,
+            per_s(highest_per_s)
+        ),
+        (Some(JudgedLoad { load, .. }), _) => format!(
             "{} was saturated: {:.0} % in use at {}.",
             capital(&load.resource),
             load.utilization * 100.0,

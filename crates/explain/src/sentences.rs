@@ -46,15 +46,14 @@ pub(crate) fn timing(
     };
     format!(
         "requests that started {when} {} ({} of the time) took {} ms longer than the median, others {} ms: {} of the time above \
-         the median and {} of the requests beyond p95 go with it ({}, {} after correction for {compared} causes)",
+         the median and {} of the requests beyond p95 go with it ({})",
         subject(signal),
         percent(effect.present),
         digits(effect.with_ms),
         digits(effect.without_ms),
         percent(effect.time_share),
         percent(effect.slow_share),
-        probability(p),
-        probability(adjusted).trim_start_matches("p = "),
+        probabilities(p, adjusted, compared),
     )
 }
 
@@ -69,13 +68,48 @@ pub(crate) fn incidents(signal: &Signal, change: &Change) -> String {
     )
 }
 
-/// The evidence of waiting during the whole part.
-pub(crate) fn level(signal: &Signal, waiting: &Waiting) -> String {
+/// The evidence of the mean waiting time, with the p values of the test of all requests.
+pub(crate) fn level(signal: &Signal, waiting: &Waiting, p: Option<(f64, f64)>, compared: usize) -> String {
+    /// A cause counts as always present from this share of the time on.
+    const ALWAYS: f64 = 0.95;
+    let when = if waiting.present >= ALWAYS {
+        "during the whole measured part".to_owned()
+    } else {
+        format!("during {} of the measured part", percent(waiting.present))
+    };
+    let tested = p.map_or_else(String::new, |(p, adjusted)| {
+        format!(" (test by time: {})", probabilities(p, adjusted, compared))
+    });
     format!(
-        "during the whole measured part, {}: {} ms per request, {} of the mean response time",
+        "{when}, {}: {} ms per request, {} of the mean response time{tested}",
         subject(signal),
         digits(waiting.per_request_ms),
         percent(waiting.share),
+    )
+}
+
+/// The evidence of waiting that keeps the connections of a pool in use.
+pub(crate) fn behind_pool(
+    evidence: &str,
+    (pool, waited): (&Signal, &Waiting),
+    (locks_ms, in_use_ms): (f64, f64),
+) -> String {
+    format!(
+        "{evidence}; this is {} of the {} ms for which a request uses a connection, so that {} for {} ms per request",
+        percent((locks_ms / in_use_ms).min(1.0)),
+        digits(in_use_ms),
+        subject(pool),
+        digits(waited.per_request_ms),
+    )
+}
+
+/// The p value of the test of all requests, before and after correction.
+fn probabilities(p: f64, adjusted: f64, compared: usize) -> String {
+    let causes = if compared == 1 { "cause" } else { "causes" };
+    format!(
+        "{}, {} after correction for {compared} {causes}",
+        probability(p),
+        probability(adjusted).trim_start_matches("p = "),
     )
 }
 

@@ -40,6 +40,9 @@ pub struct Signal {
     pub is_waiting: bool,
     /// The values, in the order of time, without overlap. Times without a piece are unknown.
     pub pieces: Vec<SignalPiece>,
+    /// For waiting in front of a limited number of connections: how many of them are in use, over the same time. Empty if the
+    /// signal has another meaning.
+    pub in_use: Vec<SignalPiece>,
 }
 
 /// An effect lasts at most this much longer than an interval, because queues drain, in ns.
@@ -92,19 +95,21 @@ impl Signal {
             relevant: 0.5,
             is_waiting: false,
             pieces,
+            in_use: Vec::new(),
         }
     }
 
     /// The part between two times.
     #[must_use]
     pub fn within(&self, (from, to): (u64, u64)) -> Signal {
-        let pieces = self
-            .pieces
-            .iter()
-            .map(|piece| SignalPiece { from: piece.from.max(from), to: piece.to.min(to), ..*piece })
-            .filter(|piece| piece.from < piece.to)
-            .collect();
-        Signal { pieces, ..self.clone() }
+        let within = |pieces: &[SignalPiece]| {
+            pieces
+                .iter()
+                .map(|piece| SignalPiece { from: piece.from.max(from), to: piece.to.min(to), ..*piece })
+                .filter(|piece| piece.from < piece.to)
+                .collect()
+        };
+        Signal { pieces: within(&self.pieces), in_use: within(&self.in_use), ..self.clone() }
     }
 
     /// The signal for requests that last `time_ns`: each value is the largest one from its time until the end of such a
@@ -136,6 +141,15 @@ impl Signal {
             (sum + piece.value * length, time + length)
         });
         (time > 0.0).then(|| sum / time)
+    }
+
+    /// Share of the time in which the signal is at least [`Signal::relevant`]; `None` without pieces.
+    #[must_use]
+    pub fn present(&self) -> Option<f64> {
+        let is_present = |piece: &&SignalPiece| piece.value >= self.relevant;
+        let present: u64 = self.pieces.iter().filter(is_present).map(|piece| piece.to - piece.from).sum();
+        let covered = self.covered_ns();
+        (covered > 0).then(|| present as f64 / covered as f64)
     }
 
     /// Time that the pieces cover, in ns.

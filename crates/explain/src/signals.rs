@@ -13,6 +13,7 @@ use crate::request_times::Requests;
 use crate::series_pieces::{label, sum};
 use crate::signal::{Signal, SignalShape};
 pub(crate) use neighbour::{MACHINE, PROCESS};
+pub(crate) use pools::{ExhaustedPool, exhausted};
 pub(crate) use rules::{AWAITING, CONNECTIONS};
 use rules::{RULES, Rule};
 
@@ -127,6 +128,7 @@ fn of_rule(set: &SeriesSet, rule: &Rule) -> Vec<Signal> {
                 relevant: rule.relevant,
                 is_waiting: rule.is_waiting,
                 pieces,
+                in_use: Vec::new(),
             })
         })
         .collect()

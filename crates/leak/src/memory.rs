@@ -25,6 +25,9 @@ const SLOWER: f64 = 0.5;
 const MATERIAL_SHARE: f64 = 0.05;
 const MATERIAL_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
 
+/// A series is not worth repeating if it is longer by less than this factor.
+const LONGER_MIN: f64 = 1.25;
+
 /// The memory of a process, or of a process and its children, at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemorySize {
@@ -57,7 +60,7 @@ pub struct MemoryGrowth {
 pub enum MemoryOutcome {
     /// It grows until the end.
     Leak(MemoryGrowth),
-    /// A material growth is outside the interval.
+    /// A material growth is outside the interval, and no growth is inside.
     NoLeak(MemoryGrowth),
     /// The series does not show whether there is a leak.
     CannotTell {
@@ -82,6 +85,8 @@ pub enum MemoryReason {
     SlowsDown,
     /// The interval contains both no growth and a material one.
     Uncertain,
+    /// The memory grows, but by less than a material growth.
+    Small,
 }
 
 /// Judges the growth of the memory of a process. The first quarter is the warm-up.
@@ -108,7 +113,13 @@ pub fn memory_outcome(sizes: &[MemorySize]) -> MemoryOutcome {
         };
     }
     if trend.slope_high < growth.material {
-        return MemoryOutcome::NoLeak(growth);
+        // The material growth decreases with the length of the series. A short one shows only fast leaks.
+        return if trend.slope_low > 0.0 {
+            let longer = (growth.material / growth.slope).max(LONGER_MIN);
+            cannot_tell(MemoryReason::Small, Some(longer), Some(growth))
+        } else {
+            MemoryOutcome::NoLeak(growth)
+        };
     }
     cannot_tell(MemoryReason::Uncertain, longer(&growth), Some(growth))
 }
@@ -160,7 +171,7 @@ fn longer(growth: &MemoryGrowth) -> Option<f64> {
     let nearest =
         if growth.slope >= growth.material / 2.0 { growth.slope } else { growth.material - growth.slope };
     let half_width = (growth.high - growth.low) / 2.0;
-    (nearest > 0.0).then(|| (half_width / nearest).powf(2.0 / 3.0).max(1.25))
+    (nearest > 0.0).then(|| (half_width / nearest).powf(2.0 / 3.0).max(LONGER_MIN))
 }
 
 #[cfg(test)]
@@ -189,6 +200,20 @@ mod tests {
         for outcome in [step, saturating] {
             assert!(!matches!(outcome, MemoryOutcome::Leak(_)), "{outcome:?}");
         }
+    }
+
+    #[test]
+    fn small_but_certain_growth_is_not_ruled_out() {
+        // 28 s of a process that grows by 77 KiB/s; 2 MiB in 21 s would be material.
+        let outcome = judged(28, |share| 20.0 + 2.1 * share);
+        let MemoryOutcome::CannotTell { reason: MemoryReason::Small, longer, growth: Some(growth) } = outcome
+        else {
+            panic!("{outcome:?}")
+        };
+        assert!(growth.low > 0.0 && growth.high < growth.material, "{growth:?}");
+        assert!((longer.unwrap() - growth.material / growth.slope).abs() < 1e-9);
+        let longer = judged(60, |share| 20.0 + 2.1 * 60.0 / 28.0 * share);
+        assert!(matches!(longer, MemoryOutcome::Leak(_)), "{longer:?}");
     }
 
     #[test]

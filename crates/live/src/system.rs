@@ -68,14 +68,14 @@ impl Followed {
                 Some(value)
             }
             ReadValue::Total { total, of } => {
-                let increase = self.rates.next_total(reading.time, total)?;
+                let increase = self.rates.next_total(reading.time, total, None)?;
                 self.total += increase.amount;
                 let seconds = increase.to.0.saturating_sub(increase.from.0) as f64 / 1e9;
                 Some(increase.amount / seconds / of)
             }
             ReadValue::Totals { part, whole } => {
-                let part = self.rates.next_total(reading.time, part);
-                let whole = self.whole.next_total(reading.time, whole)?;
+                let part = self.rates.next_total(reading.time, part, None);
+                let whole = self.whole.next_total(reading.time, whole, None)?;
                 (whole.amount > 0.0).then(|| part.map(|part| part.amount / whole.amount)).flatten()
             }
         }

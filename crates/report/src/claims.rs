@@ -218,6 +218,9 @@ fn percentiles(summary: &Summary) -> Vec<Claim> {
         .collect()
 }
 
+/// The test of a cause against all requests.
+const SHIFTS: &str = "circular shifts of the cause against ranks of response times, Holm over causes";
+
 fn cause(summary: &Summary) -> Option<Claim> {
     let explanation = summary.explanation.as_ref()?;
     let sentence = explanation.sentence.clone();
@@ -235,18 +238,30 @@ fn cause(summary: &Summary) -> Option<Claim> {
     };
     if let Some(evidence) = explanation.main() {
         claim.estimate = Some(evidence.share);
-        claim.unit = Some("share of the time above the median, or of the requests beyond p95");
+        claim.unit = Some(match evidence.basis {
+            Basis::Timing | Basis::Incidents => {
+                "share of the time above the median, or of the requests beyond p95"
+            }
+            Basis::Level => "share of the mean response time",
+        });
         claim.no_interval = Some("the share is an estimate without an interval");
         (claim.p, claim.p_adjusted) = (evidence.p, evidence.p_adjusted);
-        claim.test = Some(match evidence.basis {
-            Basis::Timing => "circular shifts of the cause against ranks of response times, Holm over causes",
-            Basis::Incidents => "circular shifts of the incidents against the level of the cause",
-            Basis::Level => "Little's law: mean number of waiting requests divided by the rate",
-        });
-        claim.assumptions = vec![
-            "cause and response times would be unrelated after a shift in time",
-            "the clocks of the sources differ by less than their interval",
-        ];
+        claim.test = match (evidence.basis, evidence.p) {
+            (Basis::Timing, _) => Some(SHIFTS),
+            (Basis::Incidents, _) => Some("circular shifts of the incidents against the level of the cause"),
+            // The claim does not depend on the test.
+            (Basis::Level, p) => p.map(|_| SHIFTS),
+        };
+        claim.assumptions = match evidence.basis {
+            Basis::Timing | Basis::Incidents => vec![
+                "cause and response times would be unrelated after a shift in time",
+                "the clocks of the sources differ by less than their interval",
+            ],
+            Basis::Level => vec![
+                "Little's law: the mean number of waiting requests, divided by the rate, is the mean waiting time",
+                "only the requests of the run wait, and each one in one place at a time",
+            ],
+        };
     }
     Some(claim)
 }
@@ -321,13 +336,20 @@ fn generator(summary: &Summary) -> Claim {
 fn arrivals(at: usize, verdict: &ArrivalVerdict) -> Claim {
     let data = format!("/arrivals/{at}");
     let of = verdict.of.as_ref().map_or_else(String::new, |of| format!(" of {of}"));
-    let sentence = format!("Arrivals{of}: {}.", verdict.line.trim_end_matches('.'));
+    let line = verdict.line.trim_end_matches('.');
+    let sentence = format!("Arrivals{of}: {}.", line.strip_prefix("Arrivals: ").unwrap_or(line));
     let mut claim = Claim::new("arrivals", sentence, "docs/offered-load.md#the-verdict", data);
     claim.n = Some(verdict.observed.arrivals);
+    if let Some(cov) = verdict.observed.cov {
+        claim = claim.estimate(cov.value, "coefficient of variation of the gaps");
+        if cov.half_width() > 0.0 {
+            claim.interval = Some(cov.into());
+        } else {
+            claim.no_interval = Some("too few arrivals in the judged part");
+        }
+    }
+    // The measure has no interval if it is compared with that of a schedule.
     if let Some(measure) = verdict.measures.iter().find(|measure| measure.quantity == Quantity::Cov) {
-        claim.estimate = Some(measure.estimate.value);
-        claim.unit = Some("coefficient of variation of the gaps");
-        claim.interval = Some(measure.estimate.into());
         claim.p = measure.p_value;
         claim.test =
             Some("equivalence: the intervals of all measures against bands around the requested process");
@@ -368,6 +390,7 @@ mod tests {
     use serde_json::Value;
 
     use busyhour_analysis::RunFacts;
+    use busyhour_analysis::explanation::{Evidence, Explanation};
     use busyhour_sample::{Aggregator, Labels, Nanos, Sample, SampleOutcome, SampleTimes, TotalsSettings};
 
     use super::*;
@@ -394,7 +417,7 @@ mod tests {
     #[test]
     fn every_claim_points_to_data_and_says_what_does_not_follow() {
         let mut summary = summary_of_few();
-        summary.explanation = Some(busyhour_analysis::explanation::Explanation {
+        summary.explanation = Some(Explanation {
             cause: Cause::None,
             sentence: "None of the 4 causes that were compared goes with slow requests.".to_owned(),
             compared: 4,
@@ -420,5 +443,41 @@ mod tests {
             assert!(!value.is_number() || *value == claim["estimate"], "{pointer} has another value");
         }
         assert_eq!(Summary::from_json(&text).unwrap(), summary, "readers ignore the claims");
+    }
+
+    #[test]
+    fn a_cause_has_the_unit_and_the_assumptions_of_its_basis() {
+        let claim_of = |basis, p| {
+            let mut summary = summary_of_few();
+            summary.explanation = Some(Explanation {
+                cause: Cause::DatabaseLock,
+                sentence: "Slow requests go with locks in the database.".to_owned(),
+                compared: 4,
+                evidence: vec![Evidence {
+                    cause: Cause::DatabaseLock,
+                    holds: true,
+                    basis,
+                    source: "postgres".to_owned(),
+                    signal: "blocked".to_owned(),
+                    sentence: "requests took longer".to_owned(),
+                    p,
+                    p_adjusted: p,
+                    share: 0.6,
+                    present: 0.3,
+                    windows_s: Vec::new(),
+                }],
+                not_examined: Vec::new(),
+                next: "Repeat the run.".to_owned(),
+            });
+            claims(&summary).into_iter().find(|claim| claim.kind == "cause").unwrap()
+        };
+        let by_level = claim_of(Basis::Level, None);
+        assert_eq!(by_level.unit, Some("share of the mean response time"));
+        assert_eq!((by_level.test, by_level.p), (None, None));
+        assert!(by_level.assumptions[0].starts_with("Little's law"), "{:?}", by_level.assumptions);
+        assert_eq!(claim_of(Basis::Level, Some(0.2)).test, Some(SHIFTS), "the test behind the p value");
+        let by_time = claim_of(Basis::Timing, Some(0.001));
+        assert!(by_time.unit.unwrap().starts_with("share of the time above the median"));
+        assert!(by_time.assumptions[0].contains("after a shift in time"), "{:?}", by_time.assumptions);
     }
 }

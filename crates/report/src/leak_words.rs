@@ -130,10 +130,17 @@ pub(crate) fn memory_words(outcome: &MemoryOutcome) -> (&'static str, String) {
         ),
         MemoryOutcome::CannotTell { reason, longer, growth } => {
             let reason = match reason {
-                MemoryReason::TooFewValues => "fewer than 16 values after the first quarter",
-                MemoryReason::Unusable => "its values are not usable",
-                MemoryReason::SlowsDown => "its memory grows, but more slowly in the second half",
-                MemoryReason::Uncertain => "its memory varies too much to rule out a material growth",
+                MemoryReason::TooFewValues => "fewer than 16 values after the first quarter".to_owned(),
+                MemoryReason::Unusable => "its values are not usable".to_owned(),
+                MemoryReason::SlowsDown => "its memory grows, but more slowly in the second half".to_owned(),
+                MemoryReason::Uncertain => {
+                    "its memory varies too much to rule out a material growth".to_owned()
+                }
+                MemoryReason::Small => {
+                    let material = growth.map(|growth| format!(" ({}/s)", bytes(growth.material)));
+                    let material = material.unwrap_or_default();
+                    format!("its memory grows, but by less than is material in so short a time{material}")
+                }
             };
             let longer =
                 longer.map_or_else(String::new, |longer| format!("; make the run {longer:.1} times as long"));

@@ -86,12 +86,13 @@ fn process_clauses(subject: &SystemSubject) -> Vec<String> {
 }
 
 fn jvm_clauses(subject: &SystemSubject) -> Vec<String> {
+    let at_least = if subject.pauses_at_least { "at least " } else { "" };
     [
         known(subject, FigureKind::AllocatedPerRequest, |text| {
             format!("at least {text} allocated per request")
         }),
-        known(subject, FigureKind::GcShare, |text| format!("GC pauses {text} of the time")),
-        known(subject, FigureKind::GcPauseMax, |text| format!("longest {text}")),
+        known(subject, FigureKind::GcShare, |text| format!("GC pauses {at_least}{text} of the time")),
+        known(subject, FigureKind::GcPauseMax, |text| format!("longest {at_least}{text}")),
     ]
     .into_iter()
     .flatten()

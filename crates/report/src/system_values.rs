@@ -56,6 +56,11 @@ pub(crate) fn figure_words(subject: &SystemSubject, kind: FigureKind) -> String 
         (FigureKind::DiskBusy | FigureKind::DiskAwait, Some(disk)) => {
             kind.words().replace("busiest disk", &format!("busiest disk ({disk})"))
         }
+        (FigureKind::GcShare | FigureKind::GcPauseSeconds | FigureKind::GcPauseMax, _)
+            if subject.pauses_at_least =>
+        {
+            format!("{} (at least)", kind.words())
+        }
         _ => kind.words().to_owned(),
     }
 }

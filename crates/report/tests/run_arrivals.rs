@@ -1,15 +1,16 @@
 //! Tests the verdict on a run's arrivals, which is computed from its record.
 
 use busyhour_analysis::arrivals::{ArrivalVerdict, JudgedStarts};
+use busyhour_analysis::{RunFacts, Summary};
 use busyhour_arrivals::{Arrival, ArrivalProcess, RateChange, ScheduleChanges};
 use busyhour_record::{
     MANIFEST_VERSION, Machine, Manifest, OpenFacts, PlanFile, Recorder, RecorderConfig, RunDir, RunOutcome,
 };
-use busyhour_report::{Look, RunShow, Written, end_of_run, html_report};
+use busyhour_report::{Look, RunShow, Written, claims, end_of_run, html_report};
 use busyhour_results::summarise;
 use busyhour_sample::{
-    ActiveUsers, ArrivalCounts, ArrivalOutcome, ArrivalRecord, ChangedFrom, ControlEvent, GroupName, Labels,
-    LoadChange, Nanos, RunEnd, RunNames, Sample, SampleTimes,
+    ActiveUsers, Aggregator, ArrivalCounts, ArrivalOutcome, ArrivalRecord, ChangedFrom, ControlEvent,
+    GroupName, Labels, LoadChange, Nanos, RunEnd, RunNames, Sample, SampleTimes, TotalsSettings,
 };
 use busyhour_stats::Decision;
 
@@ -196,6 +197,18 @@ fn laws_without_a_theory_are_compared_with_their_schedule() {
     {
         let (verdicts, ..) = verdicts(text, met, &[]);
         assert_eq!(verdicts[0].decision, Decision::Inside, "{}", verdicts[0].line);
+        let cov = verdicts[0].observed.cov.unwrap();
+        let mut summary = Summary::new(
+            RunFacts::default(),
+            &Aggregator::new(Labels::new(), TotalsSettings::default()).finish(Vec::new()),
+        );
+        summary.arrivals = verdicts;
+        let claims = claims(&summary);
+        let claim = claims.iter().find(|claim| claim.kind == "arrivals").unwrap();
+        let interval = claim.interval.unwrap();
+        assert_eq!((claim.estimate, interval.low, interval.high), (Some(cov.value), cov.low, Some(cov.high)));
+        assert!(interval.low < cov.value && interval.confidence > 0.9, "{interval:?}");
+        assert_eq!(claim.sentence.matches("Arrivals: ").count(), 1, "{}", claim.sentence);
     }
 }
 

@@ -24,6 +24,7 @@ fn subject(kind: SubjectKind, source: &str, known: &[(FigureKind, f64)]) -> Syst
         observed_s: 9.0,
         restarts: 0,
         disk: None,
+        pauses_at_least: false,
         figures,
     }
 }

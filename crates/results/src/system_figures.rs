@@ -2,6 +2,7 @@
 //! proportional to the number of series.
 
 mod figures;
+mod gc_logs;
 mod metrics;
 mod subjects;
 mod tally;

@@ -58,6 +58,8 @@ pub struct SystemRecord {
     pub cpus: Option<u32>,
     /// The time axis of the panels.
     pub axis: TimeAxis,
+    /// Time of the last value, in s since the start of the run. The axis ends with the slice that contains it.
+    pub last_s: f64,
     /// The slices in the measured part of the run.
     pub measured: std::ops::Range<usize>,
     /// The shortest interval between two readings, in s.
@@ -181,7 +183,8 @@ fn read_files(files: &Files<'_>, window_s: Option<(f64, f64)>, mut problems: Vec
     let listed = files.listed;
     let names = names(&survey, listed);
     let name = |source: &str| names.get(source).cloned().unwrap_or_else(|| source.to_owned());
-    let axis = grid::axis(files.last(&survey), survey.interval_ns);
+    let last = files.last(&survey);
+    let axis = grid::axis(last, survey.interval_ns);
     let measured = axis.part(window_s);
     let mut plan = panels::choose(&survey, &name);
     let planned = std::mem::take(&mut plan.panels);
@@ -209,6 +212,7 @@ fn read_files(files: &Files<'_>, window_s: Option<(f64, f64)>, mut problems: Vec
         hostname: survey.start.as_ref().map(|start| start.hostname.clone()).unwrap_or_default(),
         cpus: u32::try_from(cpus(&survey)).ok().filter(|cpus| *cpus > 0),
         axis,
+        last_s: last.0 as f64 / 1e9,
         measured,
         interval_s: survey.interval_ns.map(|ns| ns as f64 / 1e9),
         panels,

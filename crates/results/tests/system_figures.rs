@@ -171,6 +171,19 @@ fn a_restart_resets_counters_and_is_counted() {
 }
 
 #[test]
+fn a_successor_that_exceeds_the_last_total_is_counted_from_zero() {
+    let mut file = Written::new();
+    let source = file.source("process:7");
+    let start = file.gauge(source, "process_start_after_boot_seconds", &[]);
+    let cpu = file.counter(source, "process_cpu_seconds_total", &[]);
+    for (at, started, total) in [(0.0, 10.0, 0.25), (1.0, 10.0, 0.5), (3.0, 12.0, 0.875), (4.0, 12.0, 1.0)] {
+        file.read(at, &[(start, started), (cpu, total)]);
+    }
+    let figures = file.figures(0.0, 4.0);
+    assert_eq!(only(&figures, SubjectKind::Process).value(FigureKind::CpuSeconds), Some(1.25));
+}
+
+#[test]
 fn reasons_and_failures_of_sources_are_reported() {
     let mut file = Written::new();
     let process = file.source("process:7");
@@ -247,6 +260,72 @@ fn the_longest_of_several_pauses_between_readings_has_only_an_upper_bound() {
     assert_eq!(
         reason(jvm, FigureKind::GcPauseMax),
         "several pauses are between two readings; the longest is at most 60.0 ms"
+    );
+}
+
+/// A JVM with ZGC, whose counters have 408 µs of 754 µs of pauses.
+fn with_zgc(has_log: bool) -> SystemFigures {
+    let mut file = Written::new();
+    let jvm = file.source("jvm:7");
+    file.gauge(jvm, "jvm_info", &[("name", "cells.jar"), ("collector", "ZGC (generational)")]);
+    let pauses = file.counter(jvm, "jvm_gc_pauses_total", &[]);
+    let pause_time = file.counter(jvm, "jvm_gc_pause_seconds_total", &[]);
+    if has_log {
+        let log = file.source("gc:gc.log");
+        let logged = file.counter(log, "busyhour_gc_log_pause_seconds_total", &[]);
+        file.read(0.0, &[(logged, 0.0)]);
+        for (at, length) in [(0.2, 0.000_23), (0.4, 0.000_262), (1.5, 0.000_262), (5.0, 0.1)] {
+            let (from, to) = (seconds(at), seconds(at + length));
+            let mark = Mark { kind: MarkKind::GcPause, from, to, text: String::new() };
+            file.encoder.mark(&mut file.bytes, log, &mark);
+        }
+    }
+    for (at, count, time) in [(0.0, 0.0, 0.0), (1.0, 2.0, 0.000_300), (2.0, 3.0, 0.000_408)] {
+        file.read(at, &[(pauses, count), (pause_time, time)]);
+    }
+    file.figures(0.0, 2.0)
+}
+
+#[test]
+fn pauses_come_from_the_log_of_the_collector() {
+    let figures = with_zgc(true);
+    let jvm = only(&figures, SubjectKind::Jvm);
+    assert_eq!(jvm.value(FigureKind::GcPauses), Some(3.0));
+    let total = jvm.value(FigureKind::GcPauseSeconds).unwrap();
+    assert!((total - 0.000_754).abs() < 1e-9, "{total}");
+    let longest = jvm.value(FigureKind::GcPauseMax).unwrap();
+    assert!((longest - 0.000_262).abs() < 1e-9, "{longest}");
+    let share = jvm.value(FigureKind::GcShare).unwrap();
+    assert!((share - 0.000_377).abs() < 1e-9, "{share}");
+    assert!(!jvm.pauses_at_least);
+}
+
+#[test]
+fn counters_of_zgc_are_lower_bounds() {
+    let figures = with_zgc(false);
+    let jvm = only(&figures, SubjectKind::Jvm);
+    assert!(jvm.pauses_at_least);
+    let total = jvm.value(FigureKind::GcPauseSeconds).unwrap();
+    assert!((total - 0.000_408).abs() < 1e-9, "{total}");
+    assert_eq!(
+        reason(jvm, FigureKind::GcPauseMax),
+        "several pauses are between two readings, and the counters of ZGC contain only a part of each pause"
+    );
+}
+
+#[test]
+fn short_pauses_have_three_digits() {
+    let mut file = Written::new();
+    let source = file.source("jvm:7");
+    let pauses = file.counter(source, "jvm_gc_pauses_total", &[]);
+    let pause_time = file.counter(source, "jvm_gc_pause_seconds_total", &[]);
+    for (at, count, time) in [(0.0, 0.0, 0.0), (1.0, 3.0, 0.000_048)] {
+        file.read(at, &[(pauses, count), (pause_time, time)]);
+    }
+    let figures = file.figures(0.0, 1.0);
+    assert_eq!(
+        reason(only(&figures, SubjectKind::Jvm), FigureKind::GcPauseMax),
+        "several pauses are between two readings; the longest is at most 48.0 µs"
     );
 }
 

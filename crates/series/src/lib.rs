@@ -13,6 +13,7 @@ mod mark;
 mod metric;
 mod program_names;
 mod rates;
+mod restarts;
 mod series_set;
 mod state;
 
@@ -29,5 +30,6 @@ pub use mark::{Mark, MarkKind};
 pub use metric::{Metric, MetricKind};
 pub use program_names::ProgramNames;
 pub use rates::CounterIncreases;
+pub use restarts::SourceRestarts;
 pub use series_set::{SeriesData, SeriesQuery, SeriesSet, read_series};
 pub use state::SourceState;

@@ -4,9 +4,9 @@ use busyhour_sample::Nanos;
 
 /// Turns the totals of one counter into increases. No other code handles resets.
 ///
-/// A total below the previous one means that the source restarted and counting began at 0 again. The increase is then
-/// the new total (the rule of Prometheus' `rate`). Events that were counted between the previous reading and the
-/// restart are lost.
+/// After a restart, counting began at 0 again. The increase is then the new total (the rule of Prometheus' `rate`). A total
+/// below the previous one also means that the source restarted. Events that were counted between the previous reading and
+/// the restart are lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CounterIncreases {
     previous: Option<(Nanos, f64)>,
@@ -26,13 +26,14 @@ pub struct Increase {
 
 impl CounterIncreases {
     /// The increase since the previous total; `None` for the first total, and if `time` is not after the previous time.
-    pub fn next_total(&mut self, time: Nanos, total: f64) -> Option<Increase> {
+    /// `restarted` is the time of the last known restart of the source.
+    pub fn next_total(&mut self, time: Nanos, total: f64, restarted: Option<Nanos>) -> Option<Increase> {
         let previous = self.previous;
         if previous.is_none_or(|(before, _)| before < time) {
             self.previous = Some((time, total));
         }
         let (from, before) = previous.filter(|(before, _)| *before < time)?;
-        let is_reset = total < before;
+        let is_reset = total < before || restarted.is_some_and(|at| from < at && at <= time);
         self.resets += u64::from(is_reset);
         let amount = if is_reset { total.max(0.0) } else { total - before };
         Some(Increase { from, to: time, amount })
@@ -53,7 +54,7 @@ mod tests {
     fn resets_count_from_zero_and_times_must_increase() {
         let mut rates = CounterIncreases::default();
         let mut next = |second: u64, total| {
-            rates.next_total(Nanos(second * 1_000_000_000), total).map(|increase| increase.amount)
+            rates.next_total(Nanos(second * 1_000_000_000), total, None).map(|increase| increase.amount)
         };
         assert_eq!(next(1, 10.0), None);
         assert_eq!(next(2, 15.0), Some(5.0));

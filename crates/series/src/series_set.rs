@@ -10,6 +10,7 @@ use super::condense::{Condenser, SeriesPoint};
 use super::decoder::{DamagedEnd, SeriesEvent, SeriesFileError, SeriesReader};
 use super::format::{FileStart, SeriesInfo, StateChange, UnavailableInfo};
 use super::rates::CounterIncreases;
+use super::restarts::SourceRestarts;
 use crate::mark::Mark;
 use crate::metric::MetricKind;
 
@@ -128,11 +129,13 @@ impl SeriesSet {
         let mut set = SeriesSet::default();
         let mut condenser = Condenser::new(query.width_ns, query.points_max);
         let mut readings: Vec<Reading> = Vec::new();
+        let mut restarts = SourceRestarts::default();
         while let Some(event) = reader.next_event()? {
             match event {
                 SeriesEvent::Start(start) => set.start = Some(start),
                 SeriesEvent::Source(name) => set.sources.push(name),
                 SeriesEvent::Series(info) => {
+                    restarts.add_series(&info);
                     let source = set.sources.get(info.source as usize).map_or("", String::as_str);
                     let is_selected = select(set.series.len()) && (query.select)(source, &info);
                     let selected = is_selected.then(|| condenser.add_series());
@@ -147,11 +150,13 @@ impl SeriesSet {
                     });
                 }
                 SeriesEvent::Values { time, values } => {
+                    restarts.add_values(time, values);
                     if query.from <= time && time <= query.to {
                         for (series, value) in values {
                             let (data, reading) =
                                 (&mut set.series[*series as usize], &mut readings[*series as usize]);
-                            reading.add(data, &mut condenser, time, *value);
+                            let restarted = restarts.of_series(*series);
+                            reading.add(data, &mut condenser, (time, *value), restarted);
                         }
                     }
                 }
@@ -159,6 +164,7 @@ impl SeriesSet {
                     push_bounded(&mut set.unavailable, info, REASONS_MAX, &mut set.discarded);
                 }
                 SeriesEvent::Mark { source, mark } => {
+                    restarts.add_mark(source, &mark);
                     push_bounded(&mut set.marks, (source, mark), MARKS_MAX, &mut set.discarded);
                 }
                 SeriesEvent::State(change) => {
@@ -195,7 +201,13 @@ impl SeriesSet {
 }
 
 impl Reading {
-    fn add(&mut self, data: &mut SeriesData, condenser: &mut Condenser, time: Nanos, value: f64) {
+    fn add(
+        &mut self,
+        data: &mut SeriesData,
+        condenser: &mut Condenser,
+        (time, value): (Nanos, f64),
+        restarted: Option<Nanos>,
+    ) {
         if data.last.is_none_or(|(last, _)| last <= time) {
             data.last = Some((time, value));
         }
@@ -205,7 +217,7 @@ impl Reading {
             }
             return;
         };
-        if let Some(increase) = counter.next_total(time, value) {
+        if let Some(increase) = counter.next_total(time, value, restarted) {
             data.increase += increase.amount;
             if let Some(selected) = self.selected {
                 condenser.add_increase(selected, increase.from, increase.to, increase.amount);

@@ -229,6 +229,7 @@ mod tests {
             observed_s: 60.0,
             restarts: 0,
             disk: None,
+            pauses_at_least: false,
             figures: BTreeMap::from([(FigureKind::CpuPerRequest, cpu)]),
         }
     }

@@ -35,12 +35,17 @@ pub(super) struct Resource {
     pub(super) used: Vec<SignalPiece>,
     /// Why its use by requests is unknown.
     pub(super) hidden: Option<String>,
+    /// For a pool of connections: the process and the server.
+    pub(super) pool: Option<(u32, String)>,
 }
+
+/// The metrics that describe the use of resources.
+pub const RESOURCE_METRICS: [&str; 7] = [MACHINE, PROCESS, DISK, GROUP, GROUP_LIMIT, CONNECTIONS, AWAITING];
 
 /// Whether a metric describes the use of a resource.
 #[must_use]
 pub fn is_resource_metric(name: &str) -> bool {
-    [MACHINE, PROCESS, DISK, GROUP, GROUP_LIMIT, CONNECTIONS, AWAITING].contains(&name)
+    RESOURCE_METRICS.contains(&name)
 }
 
 /// All resources of a series file.
@@ -49,7 +54,13 @@ pub(super) fn resources(set: &SeriesSet) -> Vec<Resource> {
     found.extend(of(set, DISK).filter_map(|series| {
         let device = label(&series.info, "device")?;
         let used = pieces(series.info.kind, &series.points);
-        Some(Resource { name: format!("disk {device}"), source: source(set, series), used, hidden: None })
+        Some(Resource {
+            name: format!("disk {device}"),
+            source: source(set, series),
+            used,
+            hidden: None,
+            pool: None,
+        })
     }));
     found.extend(of(set, GROUP).filter_map(|series| {
         let own = source(set, series);
@@ -68,6 +79,7 @@ pub(super) fn resources(set: &SeriesSet) -> Vec<Resource> {
             source: own,
             used,
             hidden: None,
+            pool: None,
         })
     }));
     found.extend(of(set, AWAITING).filter_map(|series| pool(set, series)));
@@ -114,6 +126,7 @@ fn cpus(set: &SeriesSet) -> Vec<Resource> {
             source: source.clone(),
             used,
             hidden: None,
+            pool: None,
         }));
         let is_hidden = others.is_some_and(|others| others > LEFT_NONE);
         let (name, used) = match others.filter(|_| is_shared && !is_hidden) {
@@ -122,7 +135,7 @@ fn cpus(set: &SeriesSet) -> Vec<Resource> {
         };
         let percent = others.unwrap_or(0.0) * 100.0;
         let hidden = is_hidden.then(|| format!("other processes use {percent:.0} % of it"));
-        found.push(Resource { name, source, used, hidden });
+        found.push(Resource { name, source, used, hidden, pool: None });
     }
     found
 }
@@ -185,8 +198,10 @@ fn pool(set: &SeriesSet, awaiting: &SeriesData) -> Option<Resource> {
         most >= 1.0 && open.iter().filter(|piece| piece.value >= most).count() * 10 >= open.len() * 9;
     let mut used = pieces(awaiting.info.kind, &awaiting.points);
     used.iter_mut().for_each(|piece| piece.value = (piece.value / most).min(1.0));
-    let name = format!("the {most:.0} connections of {} to {peer}", source(set, awaiting));
-    is_pool.then(|| Resource { name, source: source(set, awaiting), used, hidden: None })
+    let connections = if most < 1.5 { "connection" } else { "connections" };
+    let name = format!("the pool of {most:.0} {connections} of {} to {peer}", source(set, awaiting));
+    let pool = Some((awaiting.info.source, peer.to_owned()));
+    is_pool.then(|| Resource { name, source: source(set, awaiting), used, hidden: None, pool })
 }
 
 #[cfg(test)]

@@ -1,7 +1,12 @@
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use busyhour_sample::Nanos;
+use busyhour_series::{MetricKind, SeriesData, SeriesInfo, SeriesPoint};
+
 use super::*;
+use crate::request_times::TimedRequest;
+use crate::signals::{AWAITING, CONNECTIONS};
 
 /// Blocks with rates from `low` to `high`, a background of 0.05, a demand of 1 ms, and noise that is correlated from block to block.
 fn blocks(seed: u64, count: usize, (low, high): (f64, f64), noise: f64) -> Vec<Block> {
@@ -88,6 +93,10 @@ fn the_sentence_names_the_first_resource_and_the_next() {
         interval_per_s: at.map(|at| (at * 0.9, Some(at * 1.1))),
         reason: None,
     };
+    let load = |resource: &str, utilization: f64, at: Option<f64>| JudgedLoad {
+        state: if utilization >= SATURATED { LoadState::Saturated } else { LoadState::Free },
+        load: load(resource, utilization, at),
+    };
     let loads = [load("disk vda", 0.4, Some(640.0)), load("the CPU time of the machine", 0.2, Some(1_250.0))];
     assert_eq!(
         sentence(&loads, 250.0),
@@ -99,4 +108,67 @@ fn the_sentence_names_the_first_resource_and_the_next() {
         "Disk vda was saturated: 97 % in use at 620/s."
     );
     assert!(sentence(&[load("disk vda", 0.01, None)], 620.0).starts_with("No observed resource"));
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A process with a pool of two connections to a database. In each second, the connections await a response for the given mean
+/// number of connections, and requests of 1 s start at the given rate.
+fn pool(seconds: &[(f64, u64)]) -> (SeriesSet, Requests) {
+    let series = |name: &str, value: &dyn Fn(f64) -> f64| SeriesData {
+        info: SeriesInfo {
+            source: 0,
+            name: name.to_owned(),
+            labels: vec![("peer".to_owned(), "127.0.0.1:5432".to_owned())],
+            kind: MetricKind::Gauge,
+            help: String::new(),
+        },
+        points: seconds
+            .iter()
+            .enumerate()
+            .map(|(at, (awaiting, _))| {
+                let (at, value) = (Nanos(at as u64 * SECOND + SECOND / 2), value(*awaiting));
+                SeriesPoint { from: at, to: at, mean: value, min: value, max: value }
+            })
+            .collect(),
+        last: None,
+        increase: 0.0,
+        resets: 0,
+    };
+    let set = SeriesSet {
+        sources: vec!["process:7".to_owned()],
+        series: vec![series(CONNECTIONS, &|_| 2.0), series(AWAITING, &|awaiting| awaiting)],
+        ..SeriesSet::default()
+    };
+    let mut requests = Requests::default();
+    for (at, (_, rate)) in seconds.iter().enumerate() {
+        for number in 0..*rate {
+            let start = Nanos(at as u64 * SECOND + number * SECOND / rate);
+            requests.add(TimedRequest { start, response_ns: SECOND, label: 0 });
+        }
+    }
+    (set, requests)
+}
+
+#[test]
+fn an_exhausted_pool_is_not_extrapolated() {
+    let seconds: Vec<(f64, u64)> = (0..60).map(|at| if at % 3 == 0 { (2.0, 9) } else { (0.2, 9) }).collect();
+    let (set, requests) = pool(&seconds);
+    let found = saturation(&set, &requests, (0, 60 * SECOND)).unwrap();
+    assert_eq!(
+        found.sentence,
+        "The pool of 2 connections of process:7 to 127.0.0.1:5432 was exhausted: requests waited for it in 33 % of the time, at up \
+         to 9.00/s."
+    );
+    assert_eq!((found.resources[0].saturation_per_s, found.resources[0].interval_per_s), (None, None));
+}
+
+#[test]
+fn a_use_that_falls_with_the_load_has_no_demand() {
+    let seconds: Vec<(f64, u64)> = (0..60).map(|at| if at < 30 { (0.8, 1) } else { (0.4, 2) }).collect();
+    let (set, requests) = pool(&seconds);
+    let found = saturation(&set, &requests, (0, 60 * SECOND)).unwrap();
+    let load = &found.resources[0];
+    assert_eq!((load.demand_ms, load.saturation_per_s), (None, None), "{load:?}");
+    assert_eq!(load.reason.as_deref(), Some("its use does not grow with the load"));
 }

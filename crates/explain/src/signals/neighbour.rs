@@ -73,6 +73,7 @@ pub(super) fn cpu_use(set: &SeriesSet, generator_cores: f64) -> Option<CpuUse> {
         relevant: RELEVANT_CORES,
         is_waiting: false,
         pieces: others,
+        in_use: Vec::new(),
     };
     Some(CpuUse { others, own_cores: if time > 0.0 { own / time } else { 0.0 }, utilization })
 }

@@ -25,8 +25,56 @@ const FULL: f64 = 0.95;
 /// opened for each request varies more.
 const STEADY: f64 = 0.8;
 
+/// Minimum number of requests that wait for a connection.
+const WAITING_MIN: f64 = 1.0;
+
 /// The signals of all pools: the number of requests that waited for a connection.
 pub(super) fn pools(set: &SeriesSet, requests: &Requests) -> Vec<Signal> {
+    exhausted(set, requests).filter_map(|pool| pool.signal(set)).collect()
+}
+
+/// A pool that was exhausted at some time.
+pub(crate) struct ExhaustedPool<'s> {
+    awaiting: &'s SeriesData,
+    peer: &'s str,
+    /// The number of requests that waited for a connection.
+    waiting: Vec<SignalPiece>,
+}
+
+impl ExhaustedPool<'_> {
+    /// Whether this is the pool of a source for a server.
+    pub(crate) fn is(&self, source: u32, peer: &str) -> bool {
+        self.awaiting.info.source == source && self.peer == peer
+    }
+
+    /// Share of the time between two times in which requests waited for a connection.
+    pub(crate) fn share(&self, (from, to): (u64, u64)) -> f64 {
+        let waits = |piece: &SignalPiece| SignalPiece {
+            value: f64::from(u8::from(piece.value >= WAITING_MIN)),
+            ..*piece
+        };
+        mean_between(&self.waiting.iter().map(waits).collect::<Vec<_>>(), from, to).unwrap_or(0.0)
+    }
+
+    fn signal(self, set: &SeriesSet) -> Option<Signal> {
+        Some(Signal {
+            cause: Cause::PoolExhausted,
+            source: set.sources.get(self.awaiting.info.source as usize)?.clone(),
+            name: format!("waiting for a free connection to {}", self.peer),
+            shape: SignalShape::Levels,
+            relevant: WAITING_MIN,
+            is_waiting: true,
+            pieces: self.waiting,
+            in_use: pieces(self.awaiting.info.kind, &self.awaiting.points),
+        })
+    }
+}
+
+/// The pools that were exhausted at some time.
+pub(crate) fn exhausted<'s>(
+    set: &'s SeriesSet,
+    requests: &Requests,
+) -> impl Iterator<Item = ExhaustedPool<'s>> {
     let in_progress = InProgress::new(requests);
     let mut by_peer: BTreeMap<(u32, &str), [Option<&SeriesData>; 2]> = BTreeMap::new();
     for series in &set.series {
@@ -39,22 +87,11 @@ pub(super) fn pools(set: &SeriesSet, requests: &Requests) -> Vec<Signal> {
             by_peer.entry((series.info.source, peer)).or_default()[place] = Some(series);
         }
     }
-    by_peer
-        .into_iter()
-        .filter_map(|((source, peer), both)| {
-            let [Some(connections), Some(awaiting)] = both else { return None };
-            let pieces = waiting(connections, awaiting, &in_progress)?;
-            Some(Signal {
-                cause: Cause::PoolExhausted,
-                source: set.sources.get(source as usize)?.clone(),
-                name: format!("waiting for a free connection to {peer}"),
-                shape: SignalShape::Levels,
-                relevant: 1.0,
-                is_waiting: true,
-                pieces,
-            })
-        })
-        .collect()
+    by_peer.into_iter().filter_map(move |((_, peer), both)| {
+        let [Some(connections), Some(awaiting)] = both else { return None };
+        let waiting = waiting(connections, awaiting, &in_progress)?;
+        Some(ExhaustedPool { awaiting, peer, waiting })
+    })
 }
 
 /// The number of requests that waited for a connection; `None` if the connections are not a pool, or the pool was never

@@ -153,6 +153,7 @@ pub fn signals(
                 relevant: usual.relevant,
                 is_waiting: usual.is_waiting,
                 pieces,
+                in_use: Vec::new(),
             }
         })
         .collect()

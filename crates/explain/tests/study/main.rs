@@ -8,6 +8,7 @@
 
 mod background;
 mod kinds;
+mod pool;
 mod run;
 
 use std::io::Write as _;
@@ -15,6 +16,7 @@ use std::io::Write as _;
 use busyhour_analysis::explanation::Cause;
 
 use crate::kinds::{CLEAN, FAULTS, FAULTY, Kind, SHAPES};
+use crate::pool::POOL_KINDS;
 use crate::run::explanation_of;
 
 /// Number of simulated runs of each kind.
@@ -130,4 +132,26 @@ fn nine_causes_of_ten_are_named() {
     show(&format!("| all | {}", all.cells()));
     assert!(all.right as f64 >= 0.8 * all.runs as f64, "{} of {}", all.right, all.runs);
     assert!(all.wrong as f64 <= 0.05 * all.runs as f64 + 2.0, "{} of {}", all.wrong, all.runs);
+}
+
+/// Requests wait for a connection of the pool because the sessions behind it wait for a lock, or because the pool is too small.
+#[test]
+fn locks_behind_a_pool_are_distinguished_from_a_small_pool() {
+    show("| run with a pool | cause | named | another | others |\n|---|---|---:|---:|---|");
+    for kind in POOL_KINDS {
+        let mut counts = Named::default();
+        for seed in 0..seeds().max(FAULTS_MIN) {
+            let named = pool::explanation_of(kind, seed).cause;
+            assert!(named == kind.cause || named != Cause::DatabaseLock, "{}: {named:?}", kind.name);
+            counts.add(kind.cause, named);
+        }
+        show(&format!("| {} | {} | {}", kind.name, kind.cause.id(), counts.cells()));
+        assert!(
+            counts.right as f64 >= kind.named_min * counts.runs as f64,
+            "{}: {} of {}",
+            kind.name,
+            counts.right,
+            counts.runs
+        );
+    }
 }

@@ -9,7 +9,7 @@ use crate::background::{Random, signals};
 use crate::kinds::{FaultShape, Kind, Times};
 
 /// Slices of the simulated state.
-const SLICE_S: f64 = 0.02;
+pub const SLICE_S: f64 = 0.02;
 
 /// Median response time without a fault, in s.
 const MEDIAN_S: f64 = 0.02;
@@ -23,15 +23,10 @@ pub fn explanation_of(kind: &Kind, seed: u64) -> Explanation {
     let shape = kind.fault.map(|(_, shape)| shape).or(kind.hidden);
     let intervals = shape.map_or(Vec::new(), |shape| intervals(&mut random, shape, kind.length_s as f64));
     let requests = requests(&mut random, kind, shape, &intervals);
-    let slices = (kind.length_s as f64 / SLICE_S).round() as usize;
-    let mut load = vec![0.0; slices];
-    let mean = requests.len() as f64 / slices as f64;
-    for (start_s, _) in &requests {
-        load[(start_s / SLICE_S) as usize] += 1.0 / mean;
-    }
+    let load = load_of(&requests, kind.length_s as f64);
     let faulty = match kind.fault {
-        Some(_) => covered(&intervals, slices),
-        None => vec![0.0; slices],
+        Some(_) => covered(&intervals, load.len()),
+        None => vec![0.0; load.len()],
     };
     let fault = kind.fault.map(|(cause, _)| cause);
     let mut signals = signals(&mut random, (&load, &faulty, SLICE_S), kind.reading_s, fault);
@@ -57,6 +52,17 @@ pub fn explanation_of(kind: &Kind, seed: u64) -> Explanation {
         leak: None,
     })
     .unwrap()
+}
+
+/// The rate of requests in each slice as a share of its mean.
+pub fn load_of(requests: &[(f64, f64)], length_s: f64) -> Vec<f64> {
+    let slices = (length_s / SLICE_S).round() as usize;
+    let mut load = vec![0.0; slices];
+    let mean = requests.len() as f64 / slices as f64;
+    for (start_s, _) in requests {
+        load[(start_s / SLICE_S) as usize] += 1.0 / mean;
+    }
+    load
 }
 
 /// The times in which a cause of this shape is present.
@@ -164,7 +170,7 @@ fn pauses(random: &mut Random, kind: &Kind, fault: Option<Cause>, intervals: &[(
 }
 
 /// The incidents that the analysis finds.
-fn incidents(requests: &[(f64, f64)], length_s: f64) -> Vec<(u64, u64)> {
+pub fn incidents(requests: &[(f64, f64)], length_s: f64) -> Vec<(u64, u64)> {
     let labels = Labels::new();
     let mut aggregator = Aggregator::new(labels.clone(), TotalsSettings::default());
     let label = labels.intern("request");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use busyhour_analysis::system::{Figure, FigureKind, SubjectKind, SystemSubject};
 
+use super::gc_logs::LoggedPauses;
 use super::metrics::{Quantity, SubjectKey};
 use super::subjects::{QuantityTally, Subject, Subjects};
 use super::tally::Increases;
@@ -78,6 +79,7 @@ impl<'v> View<'v> {
             observed_s: (watched as f64 / 1e6).round() / 1e3,
             restarts: self.subjects.restarts(self.subject),
             disk: self.disk.and_then(|disk| disk.key.disk.clone()),
+            pauses_at_least: self.subject.is_zgc && self.logged_pauses().is_none(),
             figures,
         }
     }
@@ -128,9 +130,18 @@ impl<'v> View<'v> {
             F::AllocatedPerRequest => {
                 self.allocated().and_then(|(bytes, from, to)| self.divide_by_requests(bytes, from, to))
             }
-            F::GcShare => self.rate(Q::GcPauseTime),
-            F::GcPauses => self.count(Q::GcPauses),
-            F::GcPauseSeconds => self.total(Q::GcPauseTime),
+            F::GcShare => match self.logged_pauses() {
+                Some(logged) => self.share_of_part(logged.total_s),
+                None => self.rate(Q::GcPauseTime),
+            },
+            F::GcPauses => match self.logged_pauses() {
+                Some(logged) => Ok(logged.count as f64),
+                None => self.count(Q::GcPauses),
+            },
+            F::GcPauseSeconds => match self.logged_pauses() {
+                Some(logged) => Ok(logged.total_s),
+                None => self.total(Q::GcPauseTime),
+            },
             F::GcPauseMax => self.longest_pause(),
             F::StoppedShare => self.rate(Q::Stopped),
             F::HeapUsedMax => self.heap_used(),
@@ -251,15 +262,37 @@ impl<'v> View<'v> {
         Ok((steps.after_first, steps.first, steps.last))
     }
 
+    /// The pauses of a JVM in its log, if there is only one JVM and one log.
+    fn logged_pauses(&self) -> Option<LoggedPauses> {
+        let is_local_jvm = |key: &SubjectKey| key.kind == SubjectKind::Jvm && key.exporter.is_none();
+        let mut jvms = self.subjects.subjects.iter().filter(|subject| is_local_jvm(&subject.key));
+        let is_only = jvms.next().is_some_and(|first| first.key == self.subject.key) && jvms.next().is_none();
+        self.subjects.gc_logs.only().filter(|_| is_only)
+    }
+
+    fn share_of_part(&self, seconds: f64) -> Value {
+        let part = self.subjects.part;
+        let length_s = part.to.saturating_sub(part.from) as f64 / 1e9;
+        if length_s > 0.0 { Ok(seconds / length_s) } else { Err("the measured part is empty".to_owned()) }
+    }
+
     fn longest_pause(&self) -> Value {
+        const NO_PAUSE: &str = "there was no pause";
+        if let Some(logged) = self.logged_pauses() {
+            return if logged.count > 0 { Ok(logged.longest_s) } else { Err(NO_PAUSE.to_owned()) };
+        }
         let increases = self.increases(Quantity::GcPauseTime)?;
         match (increases.single_max, increases.several_max) {
             (Some(single), several) if several.is_none_or(|several| several <= single) => Ok(single),
+            (_, Some(_)) if self.subject.is_zgc => Err(
+                "several pauses are between two readings, and the counters of ZGC contain only a part of each pause"
+                    .to_owned(),
+            ),
             (_, Some(several)) => Err(format!(
-                "several pauses are between two readings; the longest is at most {:.1} ms",
-                several * 1e3
+                "several pauses are between two readings; the longest is at most {}",
+                short_time(several)
             )),
-            (_, None) => Err("there was no pause".to_owned()),
+            (_, None) => Err(NO_PAUSE.to_owned()),
         }
     }
 
@@ -274,6 +307,21 @@ impl<'v> View<'v> {
             result => result,
         }
     }
+}
+
+/// A time with three significant digits: `60.0 ms`, `408 µs`.
+fn short_time(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 0.000_999_5 => (s * 1e6, "µs"),
+        s if s < 0.999_5 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    let places = match value {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.places$} {unit}")
 }
 
 /// The disk of a machine with the longest busy time.

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use busyhour_analysis::system::SubjectKind;
 use busyhour_sample::Nanos;
 use busyhour_series::{
-    CounterIncreases, MarkKind, MetricKind, ProgramNames, SeriesEvent, SeriesInfo, SourceState, StateChange,
-    UnavailableInfo,
+    CounterIncreases, MarkKind, MetricKind, ProgramNames, SeriesEvent, SeriesInfo, SourceRestarts,
+    SourceState, StateChange, UnavailableInfo,
 };
 use rustc_hash::FxHashMap;
 
+use super::gc_logs::GcLogs;
 use super::metrics::{Quantity, SeriesUse, SubjectKey, label};
 use super::tally::{Increases, Part, ReadingSum, Values};
 
@@ -40,6 +41,8 @@ pub(super) struct Subject {
     pub(super) read: Option<(u64, u64)>,
     /// Whether the subject is a machine with a CPU named `all`, which contains the sum over all CPUs.
     has_cpu_all: bool,
+    /// Whether the subject is a JVM with ZGC.
+    pub(super) is_zgc: bool,
 }
 
 /// The tallies to which a series is added.
@@ -61,12 +64,14 @@ pub(super) struct Subjects {
     pub(super) tallies: Vec<QuantityTally>,
     pub(super) hostname: Option<String>,
     pub(super) programs: ProgramNames,
+    pub(super) gc_logs: GcLogs,
     /// Reasons by source number and metric.
     reasons: FxHashMap<(u32, String), String>,
     /// The last state of a source that is not watched.
     states: FxHashMap<u32, String>,
     /// Restarts in the measured part by source number.
     restarts: FxHashMap<u32, u64>,
+    last_restarts: SourceRestarts,
     sources: Vec<String>,
     by_key: FxHashMap<SubjectKey, usize>,
     uses: Vec<Option<Use>>,
@@ -83,9 +88,11 @@ impl Subjects {
             subjects: Vec::new(),
             tallies: Vec::new(),
             hostname: None,
+            gc_logs: GcLogs::default(),
             reasons: FxHashMap::default(),
             states: FxHashMap::default(),
             restarts: FxHashMap::default(),
+            last_restarts: SourceRestarts::default(),
             sources: Vec::new(),
             by_key: FxHashMap::default(),
             uses: Vec::new(),
@@ -100,6 +107,7 @@ impl Subjects {
             }
             SeriesEvent::Source(name) => self.sources.push(name),
             SeriesEvent::Series(info) => {
+                self.last_restarts.add_series(&info);
                 let used = self.declare(&info);
                 self.uses.push(used);
             }
@@ -110,6 +118,8 @@ impl Subjects {
                 }
             }
             SeriesEvent::Mark { source, mark } => {
+                self.last_restarts.add_mark(source, &mark);
+                self.gc_logs.add_mark(self.part, source, &mark);
                 let is_inside = self.part.from <= mark.from.0 && mark.from.0 <= self.part.to;
                 if mark.kind == MarkKind::Restart && is_inside {
                     *self.restarts.entry(source).or_insert(0) += 1;
@@ -130,6 +140,7 @@ impl Subjects {
     fn declare(&mut self, info: &SeriesInfo) -> Option<Use> {
         let source = self.sources.get(info.source as usize)?.clone();
         self.take_name(&source, info);
+        self.gc_logs.add_series(&source, info);
         let used = SeriesUse::of(&source, info)?;
         if used.key.disk.is_some() {
             // Adds the machine first, so that it precedes its disks.
@@ -167,10 +178,18 @@ impl Subjects {
         };
         let scraped =
             SeriesUse::of(source, &SeriesInfo { name: first_metric(kind).to_owned(), ..info.clone() });
-        if let (Some(name), Some(used)) = (label(info, "name"), scraped) {
+        if let (Some(name), Some(used)) = (label(info, "name"), &scraped) {
             let observer = used.key.exporter.as_deref().unwrap_or_default();
             self.programs.take(observer, &used.key.source, &info.name, name);
             self.subject(&used.key, info.source);
+        }
+        // ZGC adds only a part of each pause to its counters.
+        if kind == SubjectKind::Jvm
+            && label(info, "collector").is_some_and(|collector| collector.starts_with("ZGC"))
+            && let Some(used) = scraped
+        {
+            let subject = self.subject(&used.key, info.source);
+            self.subjects[subject].is_zgc = true;
         }
     }
 
@@ -184,6 +203,7 @@ impl Subjects {
                 quantities: BTreeMap::new(),
                 read: None,
                 has_cpu_all: false,
+                is_zgc: false,
             });
         }
         let sources = &mut self.subjects[index].sources;
@@ -204,13 +224,14 @@ impl Subjects {
 
     /// Adds the values of one reading of one source.
     fn add_values(&mut self, time: Nanos, values: &[(u32, f64)]) {
+        self.last_restarts.add_values(time, values);
         for (series, value) in values {
             let Some(Some(used)) = self.uses.get_mut(*series as usize) else { continue };
             let read = &mut self.subjects[used.subject].read;
             *read =
                 Some(read.map_or((time.0, time.0), |(first, last)| (first.min(time.0), last.max(time.0))));
             let increase = match &mut used.rates {
-                Some(rates) => match rates.next_total(time, *value) {
+                Some(rates) => match rates.next_total(time, *value, self.last_restarts.of_series(*series)) {
                     Some(increase) => Some(increase),
                     None => continue,
                 },

@@ -12,7 +12,7 @@ impl Part {
         self.to.min(to).saturating_sub(self.from.max(from))
     }
 
-    fn contains(self, time: u64) -> bool {
+    pub(super) fn contains(self, time: u64) -> bool {
         self.from <= time && time <= self.to
     }
 

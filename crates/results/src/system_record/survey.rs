@@ -7,7 +7,7 @@ use std::path::Path;
 use busyhour_sample::Nanos;
 use busyhour_series::{
     CounterIncreases, DamagedEnd, FileStart, Mark, MetricKind, SeriesEvent, SeriesFileError, SeriesInfo,
-    SeriesReader, StateChange, UnavailableInfo,
+    SeriesReader, SourceRestarts, StateChange, UnavailableInfo,
 };
 
 /// Maximum number of marks that are read. Further marks are only counted.
@@ -49,11 +49,11 @@ impl Surveyed {
         }
     }
 
-    fn add(&mut self, time: Nanos, value: f64) {
+    fn add(&mut self, time: Nanos, value: f64, restarted: Option<Nanos>) {
         let value = match &mut self.counter {
             None => value,
             Some(counter) => {
-                let Some(increase) = counter.next_total(time, value) else { return };
+                let Some(increase) = counter.next_total(time, value, restarted) else { return };
                 let seconds = increase.to.0.saturating_sub(increase.from.0) as f64 / 1e9;
                 self.increase += increase.amount;
                 self.seconds += seconds;
@@ -110,17 +110,23 @@ impl Survey {
     /// Reads the file. Figures are those of the values in the window.
     pub(super) fn read(path: &Path, window: Option<(Nanos, Nanos)>) -> Result<Survey, SeriesFileError> {
         let mut survey = Survey::default();
+        let mut restarts = SourceRestarts::default();
         let mut reader = SeriesReader::new(BufReader::with_capacity(1 << 16, File::open(path)?))?;
         while let Some(event) = reader.next_event()? {
             match event {
                 SeriesEvent::Start(start) => survey.start = Some(start),
                 SeriesEvent::Source(name) => survey.sources.push(name),
-                SeriesEvent::Series(info) => survey.series.push(Surveyed::new(info)),
+                SeriesEvent::Series(info) => {
+                    restarts.add_series(&info);
+                    survey.series.push(Surveyed::new(info));
+                }
                 SeriesEvent::Values { time, values } => {
                     survey.add_time(time);
+                    restarts.add_values(time, values);
                     if window.is_none_or(|(from, to)| from <= time && time <= to) {
                         for (series, value) in values {
-                            survey.series[*series as usize].add(time, *value);
+                            let restarted = restarts.of_series(*series);
+                            survey.series[*series as usize].add(time, *value, restarted);
                         }
                     }
                 }
@@ -128,6 +134,7 @@ impl Survey {
                     keep(&mut survey.unavailable, info, REASONS_MAX, &mut survey.discarded);
                 }
                 SeriesEvent::Mark { source, mark } => {
+                    restarts.add_mark(source, &mark);
                     keep(&mut survey.marks, (source, mark), MARKS_MAX, &mut survey.discarded);
                 }
                 SeriesEvent::State(change) => {
