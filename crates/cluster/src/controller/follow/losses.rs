@@ -57,7 +57,7 @@ impl Follow<'_> {
         self.on_loss(course, at);
     }
 
-    fn on_loss(&self, course: &Course<'_>, at: usize) {
+    pub(super) fn on_loss(&self, course: &Course<'_>, at: usize) {
         if self.settings.on_loss == OnAgentLoss::Stop {
             let name = &course.members[at].info.name;
             course.run.shared.stop_because_of_error(Stop::Graceful, format!("the agent {name} was lost"));
