@@ -378,7 +378,7 @@ pub(super) const LAYERS: &[CrateRule] = &[
     ),
     layered(
         "cli",
-        "the binary: verbs, output, signals, exit codes",
+        "the binary: command line, runs and their results, signals",
         &[
             "analysis",
             "arrivals",
