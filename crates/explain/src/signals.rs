@@ -23,10 +23,15 @@ pub const SIGNAL_METRICS: [&str; 3] = [MACHINE, PROCESS, CONNECTIONS];
 /// Maximum number of signals of one cause; further sources are left out.
 const SIGNALS_MAX: usize = 64;
 
+/// The metrics from which signals are computed.
+pub fn signal_metrics() -> impl Iterator<Item = &'static str> {
+    SIGNAL_METRICS.into_iter().chain(RULES.iter().map(|rule| rule.metric))
+}
+
 /// Whether signals are computed from a metric.
 #[must_use]
 pub fn is_signal_metric(name: &str) -> bool {
-    SIGNAL_METRICS.contains(&name) || RULES.iter().any(|rule| rule.metric == name)
+    signal_metrics().any(|metric| metric == name)
 }
 
 /// The signals of causes.

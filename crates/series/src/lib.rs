@@ -7,6 +7,7 @@
 mod condense;
 mod decoder;
 mod encoder;
+mod explained;
 mod format;
 mod latest;
 mod mark;
@@ -20,6 +21,7 @@ mod state;
 pub use condense::{Condenser, SeriesPoint};
 pub use decoder::{DamagedEnd, SeriesEvent, SeriesFileError, SeriesReader};
 pub use encoder::SeriesEncoder;
+pub use explained::EXPLAINED_METRICS;
 pub use format::{
     DECLARED_SERIES_MAX, FRAME_BYTES_MAX, FileStart, LABEL_BYTES_MAX, LABELS_MAX, MARKS_PER_READING_MAX,
     REASON_BYTES_MAX, SERIES_FILE_NAME, SERIES_MAGIC, SERIES_MAX, SERIES_VERSION, SeriesInfo, StateChange,

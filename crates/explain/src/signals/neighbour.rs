@@ -25,38 +25,54 @@ pub(super) struct CpuUse {
     pub(super) utilization: f64,
 }
 
+/// The prefix of the names of sources that are exporters.
+const SCRAPED: &str = "prometheus:";
+
+/// The exporter from which a series was scraped, and the source: that of this machine, or the one that a remote observer names
+/// in a label.
+fn origin<'s>(set: &'s SeriesSet, series: &'s SeriesData) -> (Option<u32>, &'s str) {
+    let name = set.sources.get(series.info.source as usize).map_or("", String::as_str);
+    if !name.starts_with(SCRAPED) {
+        return (None, name);
+    }
+    (Some(series.info.source), label(&series.info, "source").unwrap_or_default())
+}
+
 /// Splits the CPU time of the machine into that of the watched processes, of the generator (a constant), and of others. `None` if the
-/// CPU time of the machine or of a process is unknown.
+/// CPU time of the machine or of a process is unknown. If no process of this machine is watched, the machine is that of a remote
+/// observer.
 pub(super) fn cpu_use(set: &SeriesSet, generator_cores: f64) -> Option<CpuUse> {
-    let source =
-        |series: &SeriesData| set.sources.get(series.info.source as usize).map_or("", String::as_str);
     let of = |metric: &'static str| set.series.iter().filter(move |series| series.info.name == metric);
     // Time for guests is included in the time of users.
     let is_guest = |series: &&SeriesData| matches!(label(&series.info, "mode"), Some("guest" | "guest_nice"));
     let is_idle =
         |series: &&SeriesData| matches!(label(&series.info, "mode"), Some("idle" | "iowait" | "steal"));
+    let is_process = |series: &&SeriesData| origin(set, series).1.starts_with("process:");
+    let machine = of(PROCESS).filter(is_process).map(|series| origin(set, series).0).min()?;
     let mut all: Vec<&SeriesData> =
-        of(MACHINE).filter(|series| source(series) == "os" && !is_guest(series)).collect();
+        of(MACHINE).filter(|series| origin(set, series) == (machine, "os") && !is_guest(series)).collect();
     // The series of large machines contain the sum of all CPUs for each mode, and the idle time of each CPU.
     let is_together = |series: &&SeriesData| label(&series.info, "cpu") == Some("all");
     if all.iter().any(is_together) {
         all.retain(is_together);
     }
-    let machine: Vec<&SeriesData> = all.iter().copied().filter(|series| !is_idle(series)).collect();
+    let busy: Vec<&SeriesData> = all.iter().copied().filter(|series| !is_idle(series)).collect();
     let watched: Vec<Vec<SignalPiece>> = of(PROCESS)
-        .filter(|series| source(series).starts_with("process:"))
+        .filter(|series| is_process(series) && origin(set, series).0 == machine)
         .map(|series| pieces(series.info.kind, &series.points))
         .collect();
-    if machine.is_empty() || watched.is_empty() {
+    if busy.is_empty() {
         return None;
     }
+    // The generator runs on this machine.
+    let generator_cores = if machine.is_none() { generator_cores } else { 0.0 };
     let rate = |series: &[&SeriesData]| -> f64 {
         let rates =
             series.iter().filter_map(|one| mean_between(&pieces(one.info.kind, &one.points), 0, u64::MAX));
         rates.sum()
     };
-    let utilization = rate(&machine) / rate(&all).max(f64::MIN_POSITIVE);
-    let mut others = sum(&machine);
+    let utilization = rate(&busy) / rate(&all).max(f64::MIN_POSITIVE);
+    let mut others = sum(&busy);
     let (mut own, mut time) = (0.0, 0.0);
     for piece in &mut others {
         let used: f64 = watched.iter().filter_map(|pieces| mean_between(pieces, piece.from, piece.to)).sum();
@@ -67,7 +83,9 @@ pub(super) fn cpu_use(set: &SeriesSet, generator_cores: f64) -> Option<CpuUse> {
     }
     let others = Signal {
         cause: Cause::CpuNeighbour,
-        source: "os".to_owned(),
+        source: machine
+            .and_then(|exporter| set.sources.get(exporter as usize).cloned())
+            .unwrap_or_else(|| "os".to_owned()),
         name: "giving CPU time to other processes".to_owned(),
         shape: SignalShape::Levels,
         relevant: RELEVANT_CORES,

@@ -5,12 +5,15 @@
 //! series that the rest of the pattern matches. A series is selected if a pattern matches it and no excluding pattern
 //! does.
 
+use busyhour_series::EXPLAINED_METRICS;
+
 use super::line_error::LineProblem;
 use super::scan::Scanner;
 use super::text::Label;
 
 /// Names of widespread exporters that describe the load and the saturation of a system: node_exporter, cAdvisor, the JVM
-/// (Prometheus client, Micrometer, OpenTelemetry), process-exporter, connection pools, PostgreSQL and MySQL exporters.
+/// (Prometheus client, Micrometer, OpenTelemetry), process-exporter, connection pools, PostgreSQL and MySQL exporters. The
+/// [`EXPLAINED_METRICS`] of a remote observer are selected in addition.
 const DEFAULT_PATTERNS: &[&str] = &[
     "node_cpu_seconds_total",
     "node_load1",
@@ -41,6 +44,7 @@ const DEFAULT_PATTERNS: &[&str] = &[
     "process_open_fds",
     "process_max_fds",
     "process_cpu_usage",
+    "process_threads",
     "system_cpu_usage",
     "jvm_memory_used_bytes",
     "jvm_memory_bytes_used",
@@ -63,6 +67,7 @@ const DEFAULT_PATTERNS: &[&str] = &[
     "container_cpu_cfs_periods_total",
     "container_cpu_cfs_throttled_periods_total",
     "container_cpu_cfs_throttled_seconds_total",
+    "container_pressure_*_seconds_total",
     "container_memory_working_set_bytes",
     "container_oom_events_total",
     "http_server_requests_seconds*",
@@ -121,7 +126,8 @@ impl Default for MetricSelection {
             name: text.trim_start_matches('!').to_owned(),
             labels: Vec::new(),
         };
-        Self { patterns: DEFAULT_PATTERNS.iter().map(of_name).collect(), sums: DEFAULT_SUMS }
+        let names = DEFAULT_PATTERNS.iter().chain(&EXPLAINED_METRICS);
+        Self { patterns: names.map(of_name).collect(), sums: DEFAULT_SUMS }
     }
 }
 
@@ -304,6 +310,15 @@ mod tests {
             let error = MetricSelection::parse([pattern]).unwrap_err();
             assert!(error.to_string().contains(&format!("`{pattern}`")), "{error}");
         }
+    }
+
+    #[test]
+    fn the_default_selects_all_metrics_of_explanations() {
+        let default = MetricSelection::default();
+        let missing: Vec<&str> =
+            EXPLAINED_METRICS.into_iter().filter(|name| !default.selects(name, &[])).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+        assert!(!default.rejects_name("process_run_queue_wait_seconds_total"));
     }
 
     #[test]
