@@ -80,7 +80,7 @@ pub use probe::{Probe, ProbeError};
 #[cfg(unix)]
 pub use proc_root::{KeptFile, ProcRoot};
 #[cfg(target_os = "linux")]
-pub use process::ProcessProbe;
+pub use process::{ProcessProbe, WatchedProcesses};
 pub use reading::Reading;
 pub use runner::ProbeRunner;
 pub use schedule::ProbeSchedule;
