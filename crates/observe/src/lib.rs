@@ -87,6 +87,6 @@ pub use schedule::ProbeSchedule;
 pub use series_id::SeriesId;
 #[cfg(target_os = "linux")]
 pub use stall::{StallHistogram, StallProbe};
-pub use status::{RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
+pub use status::{RecordedMark, SourceChange, SourceStatus, UnavailableMetric, WatchStatus};
 pub use store::SeriesStore;
 pub use watch::{INTERVAL_MIN, Watch, WatchError, WatchOptions};
