@@ -39,6 +39,7 @@ mod search;
 mod search_times;
 mod select;
 mod selected;
+mod source_failures;
 mod source_line;
 mod source_spec;
 mod sources_file;

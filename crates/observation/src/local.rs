@@ -202,7 +202,8 @@ fn add_found(root: &ProcRoot, found: &[DiscoveredEntry], selected: &mut Selected
             continue;
         };
         let name = format!("process:{}", process.pid);
-        if process.pid == std::process::id() || selected.has(&name) {
+        let is_watched = selected.has(&name) || selected.watched_processes.contains(root, process.pid);
+        if process.pid == std::process::id() || is_watched {
             continue;
         }
         add_process(root, entry, process, selected);
@@ -212,7 +213,7 @@ fn add_found(root: &ProcRoot, found: &[DiscoveredEntry], selected: &mut Selected
 /// Adds all sources of a process.
 fn add_process(root: &ProcRoot, entry: &DiscoveredEntry, process: &FoundProcess, selected: &mut Selected) {
     let about = format!("{} ({}), {}", process.command, process.kind.as_str(), origins(entry));
-    let (probes, errors) = entry.probes(root);
+    let (probes, errors) = entry.probes_listed_in(root, &selected.watched_processes);
     for probe in probes {
         let known = entry.sources.iter().find(|source| source.name == probe.source());
         let of_process = probe.source().starts_with("process:");
@@ -391,6 +392,10 @@ fn add_perf(root: &ProcRoot, name: Option<&ProcessName>, selected: &mut Selected
         ));
     }
     for pid in pids {
+        if !root.process(pid, "stat").exists() {
+            selected.refuse(SourceLine::not_watched("perf", format!("there is no process {pid}"), ""));
+            continue;
+        }
         selected.add_watched(Box::new(PerfProbe::new(PerfTarget::Process(pid))), "");
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use busyhour_detection::{NEIGHBOURS_VERSION, Neighbours};
-use busyhour_observe::{SeriesStore, Watch, WatchError, WatchOptions};
+use busyhour_observe::{SeriesStore, SourceState, Watch, WatchError, WatchOptions};
 use busyhour_program::clock::Clock;
 use busyhour_record::{RunDirError, RunPart};
 use busyhour_series::FileStart;
@@ -20,6 +20,7 @@ use crate::search::{LineSink, Search, SearchThread};
 use crate::search_times::SearchTimes;
 use crate::select::select;
 use crate::selected::Selected;
+use crate::source_failures::RunningLines;
 use crate::source_line::SourceLine;
 use crate::source_spec::SourceSpec;
 use crate::sources_file;
@@ -127,7 +128,7 @@ impl Observation {
         let marks = MarksProbe::create(run_dir).map_err(file(crate::marks_file::MARKS_FILE_NAME))?;
         self.selected.probes.push(Box::new(marks));
         sources_file::write(run_dir, &self.selected.lines)?;
-        self.selected.run_dir = Some(run_dir.to_owned());
+        let lines = RunningLines::new(self.selected.lines.clone(), Some(run_dir), sink);
         let (followed, probes) = FollowedLogs::new(run_dir, &self.clock, &self.request);
         self.selected.probes.extend(probes);
         let readers = std::mem::take(&mut self.selected.stacks);
@@ -144,7 +145,7 @@ impl Observation {
             let found = local::add_neighbours(&mut self.selected, self.neighbour_sink.take());
             running = found.map(|found| (run_dir.to_owned(), found));
         }
-        let mut observation = self.start_with(store, sink, Some(followed), stacks)?;
+        let mut observation = self.start_with(store, lines, Some(followed), stacks)?;
         observation.neighbours = running;
         Ok(observation)
     }
@@ -154,19 +155,22 @@ impl Observation {
     /// # Errors
     /// A thread cannot be started.
     pub fn start_in_memory(self, sink: Option<LineSink>) -> Result<RunningObservation, ObservationError> {
-        self.start_with(SeriesStore::in_memory(), sink, None, StackSources::default())
+        let lines = RunningLines::new(self.selected.lines.clone(), None, sink);
+        self.start_with(SeriesStore::in_memory(), lines, None, StackSources::default())
     }
 
     fn start_with(
         mut self,
         store: SeriesStore,
-        sink: Option<LineSink>,
+        lines: RunningLines,
         followed: Option<FollowedLogs>,
         stacks: StackSources,
     ) -> Result<RunningObservation, ObservationError> {
         if self.request.keep_secrets {
             store.keep_secrets();
         }
+        let reported = lines.clone();
+        store.on_change(move |source, change| reported.change(source, change));
         let options = WatchOptions { interval: self.request.interval };
         let probes = std::mem::take(&mut self.selected.probes);
         let watch = Arc::new(Watch::start(self.clock.clone(), store, options, probes)?);
@@ -174,15 +178,22 @@ impl Observation {
             self.request.sources.contains(&SourceSpec::Auto),
             self.request.searches_for_jvms(),
         );
-        let search = match sink {
-            Some(sink) if times.next().is_some() => {
+        let watched: Vec<String> = self
+            .selected
+            .lines
+            .iter()
+            .filter(|line| line.is_watched())
+            .map(|line| line.name.clone())
+            .collect();
+        let search = match times.next() {
+            Some(_) if lines.are_printed() => {
                 let Observation { request, selected, clock, .. } = self;
-                let search = Search::new(request, selected, Arc::downgrade(&watch), clock, sink);
+                let search = Search::new(request, selected, Arc::downgrade(&watch), clock, lines.clone());
                 Some(SearchThread::start(search, times).map_err(WatchError::Thread)?)
             }
             Some(_) | None => None,
         };
-        Ok(RunningObservation { search, stacks, watch, followed, neighbours: None })
+        Ok(RunningObservation { search, stacks, watch, followed, neighbours: None, lines, watched })
     }
 }
 
@@ -195,6 +206,9 @@ pub struct RunningObservation {
     followed: Option<FollowedLogs>,
     /// The run directory, and what its list of neighbours contains.
     neighbours: Option<(PathBuf, NeighboursSoFar)>,
+    lines: RunningLines,
+    /// The names of the sources that were watched from the start.
+    watched: Vec<String>,
 }
 
 impl std::fmt::Debug for RunningObservation {
@@ -210,9 +224,21 @@ impl RunningObservation {
         self.watch.store()
     }
 
+    /// The sources that have not been read, because they failed, if this is true of all sources.
+    #[must_use]
+    pub fn unread_sources(&self) -> Option<Vec<String>> {
+        let status = self.store().status();
+        let is_unread = |name: &String| {
+            let found = status.sources.iter().find(|source| *source.source == **name);
+            found.is_some_and(|source| !source.was_read && source.state != SourceState::Watching)
+        };
+        (!self.watched.is_empty() && self.watched.iter().all(is_unread)).then(|| self.watched.clone())
+    }
+
     /// Ends the observation, and returns what could not be written.
     #[must_use]
     pub fn stop(mut self) -> Vec<ObservationError> {
+        self.lines.end();
         // The search is ended first: afterwards, no other thread has a reference to the watch.
         drop(self.search.take());
         // A probe that waits for its next dump ends its wait.

@@ -14,8 +14,9 @@ use crate::local;
 use crate::request::ObservationRequest;
 use crate::search_times::{SearchKind, SearchTimes};
 use crate::selected::Selected;
+use crate::source_failures::RunningLines;
+#[cfg(test)]
 use crate::source_line::SourceLine;
-use crate::sources_file;
 
 /// Receives the lines of sources that are found during the run, and errors.
 pub type LineSink = Box<dyn FnMut(&str) + Send>;
@@ -36,7 +37,7 @@ pub(crate) struct Search {
     /// A search in progress does not keep the watch alive.
     watch: Weak<Watch>,
     clock: Clock,
-    sink: LineSink,
+    lines: RunningLines,
     /// The unknown JVMs of the previous search.
     seen_jvms: BTreeSet<u32>,
     /// Searches for processes; tests replace it.
@@ -64,16 +65,16 @@ impl Drop for SearchThread {
 }
 
 impl Search {
-    /// A search that adds what it finds to the watch, and passes the lines to the sink.
+    /// A search that adds what it finds to the watch, and prints their lines.
     pub(crate) fn new(
         request: ObservationRequest,
         selected: Selected,
         watch: Weak<Watch>,
         clock: Clock,
-        sink: LineSink,
+        lines: RunningLines,
     ) -> Search {
         let (seen_jvms, add_new_processes) = (BTreeSet::new(), local::add_new_processes);
-        Search { request, selected, watch, clock, sink, seen_jvms, add_new_processes }
+        Search { request, selected, watch, clock, lines, seen_jvms, add_new_processes }
     }
 
     fn run(mut self, mut times: SearchTimes, stopped: &Receiver<()>, has_ended: &Mutex<bool>) {
@@ -115,19 +116,20 @@ impl Search {
         let Some(watch) = self.watch.upgrade().filter(|_| !*ended) else { return false };
         for probe in self.selected.probes.drain(..) {
             if let Err(error) = watch.add(probe) {
-                (self.sink)(&format!("warning: cannot watch a source: {error}"));
+                self.lines.print(&format!("warning: cannot watch a source: {error}"));
             }
         }
-        if let Some(run_dir) = &self.selected.run_dir
-            && self.selected.lines.len() > known
-            && let Err(error) = sources_file::write(run_dir, &self.selected.lines)
+        if self.selected.lines.len() > known
+            && let Err(error) = self.lines.replace(&self.selected.lines)
         {
-            (self.sink)(&format!("warning: cannot write the list of sources: {error}"));
+            self.lines.print(&format!("warning: cannot write the list of sources: {error}"));
         }
         // Why a process behind a target cannot be watched is part of the list of sources only.
-        let is_reported = |line: &&SourceLine| line.is_watched() || kind == SearchKind::Jvms;
-        for line in self.selected.lines[known..].iter().filter(is_reported) {
-            (self.sink)(&line.to_string());
+        for line in &self.selected.lines[known..] {
+            if !line.is_watched() && kind != SearchKind::Jvms {
+                continue;
+            }
+            self.lines.print(&line.to_string());
         }
         true
     }
@@ -164,8 +166,9 @@ mod tests {
         let watch = Arc::new(watch.unwrap());
         let (lines, printed) = channel();
         let sink = Box::new(move |line: &str| lines.send(line.to_owned()).unwrap());
+        let running = RunningLines::new(Vec::new(), None, Some(sink));
         let request = ObservationRequest::default();
-        let mut search = Search::new(request, Selected::default(), Arc::downgrade(&watch), clock, sink);
+        let mut search = Search::new(request, Selected::default(), Arc::downgrade(&watch), clock, running);
         search.add_new_processes = look_slowly;
         let ((begun, has_begun), (finish, go_on)) = (channel(), channel());
         *SLOW.lock().unwrap() = Some((begun, go_on));

@@ -1,9 +1,10 @@
 //! The chosen probes, and a line about each source.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use busyhour_observe::Probe;
+#[cfg(target_os = "linux")]
+use busyhour_observe::WatchedProcesses;
 use busyhour_observe::jvm::WatchedJvms;
 
 use crate::source_line::SourceLine;
@@ -16,12 +17,13 @@ pub(crate) struct Selected {
     pub(crate) lines: Vec<SourceLine>,
     /// The processes whose stacks are recorded, if the observation has a run directory.
     pub(crate) stacks: Vec<Box<dyn StackReader>>,
-    /// Where the lines are written, if the observation has a run directory.
-    pub(crate) run_dir: Option<PathBuf>,
     /// The names of the sources that are watched. No source is watched twice.
     known: BTreeSet<String>,
     /// The JVMs that the probes read at the moment.
     pub(crate) watched_jvms: WatchedJvms,
+    /// The processes that the probes read at the moment.
+    #[cfg(target_os = "linux")]
+    pub(crate) watched_processes: WatchedProcesses,
 }
 
 impl Selected {

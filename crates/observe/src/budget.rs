@@ -33,7 +33,8 @@ impl Budget {
         Some(result)
     }
 
-    fn delay(&mut self, now: Nanos, cost_ns: u64) {
+    /// Plans the execution after one that needed this CPU time.
+    pub(crate) fn delay(&mut self, now: Nanos, cost_ns: u64) {
         let pause = cost_ns.saturating_mul(self.elapsed_per_cost).max(self.interval_min_ns);
         self.next = Nanos(now.0.saturating_add(pause));
         (self.last, self.cost_ns) = (now, cost_ns);

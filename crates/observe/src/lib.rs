@@ -80,13 +80,13 @@ pub use probe::{Probe, ProbeError};
 #[cfg(unix)]
 pub use proc_root::{KeptFile, ProcRoot};
 #[cfg(target_os = "linux")]
-pub use process::ProcessProbe;
+pub use process::{ProcessProbe, WatchedProcesses};
 pub use reading::Reading;
 pub use runner::ProbeRunner;
 pub use schedule::ProbeSchedule;
 pub use series_id::SeriesId;
 #[cfg(target_os = "linux")]
 pub use stall::{StallHistogram, StallProbe};
-pub use status::{RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
+pub use status::{RecordedMark, SourceChange, SourceStatus, UnavailableMetric, WatchStatus};
 pub use store::SeriesStore;
 pub use watch::{INTERVAL_MIN, Watch, WatchError, WatchOptions};

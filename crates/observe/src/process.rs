@@ -8,6 +8,7 @@ mod metrics;
 mod outgoing;
 mod rebased;
 mod threads;
+mod watched;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -29,8 +30,12 @@ use outgoing::OutgoingReader;
 use threads::ThreadPass;
 
 pub(crate) use cpu_clock::process_cpu_ns;
+pub use watched::WatchedProcesses;
 
 const SECOND: u64 = 1_000_000_000;
+
+/// The inverse of the share of a core that the search for a successor may use. It is only needed while nothing can be read.
+const SUCCESSOR_SHARE: u64 = 200;
 
 static INFO: Metric =
     Metric::gauge("process_info", "The name and the number of the watched process; always 1.");
@@ -56,6 +61,7 @@ pub struct ProcessProbe {
     /// The time of the last reading at which the process was alive.
     seen: Nanos,
     has_ended: bool,
+    watched: WatchedProcesses,
 }
 
 impl ProcessProbe {
@@ -78,7 +84,16 @@ impl ProcessProbe {
             member_pass: Budget::new(0, 500),
             seen: Nanos(0),
             has_ended: false,
+            watched: WatchedProcesses::default(),
         })
+    }
+
+    /// Adds the process, and its successors, to the list of watched processes.
+    #[must_use]
+    pub fn listed_in(mut self, watched: &WatchedProcesses) -> ProcessProbe {
+        self.watched = watched.clone();
+        self.watched.set(&self.source, &self.identity);
+        self
     }
 
     /// The process ID of the process that is being watched. It changes with a restart.
@@ -94,6 +109,9 @@ impl ProcessProbe {
             self.has_ended = true;
             // The successor may already run.
             self.scan.reset();
+        } else {
+            // A restart takes seconds, so that the first search usually fails.
+            self.scan.hasten(SUCCESSOR_SHARE);
         }
         let (root, identity) = (&self.root, &self.identity);
         let Some(successor) = self.scan.run(now, || identity.find_successor(root)).flatten() else {
@@ -109,6 +127,7 @@ impl ProcessProbe {
             text: format!("{} ended, {successor} took its place", self.identity),
         });
         self.identity = successor;
+        self.watched.set(&self.source, &self.identity);
         self.members = Members::new(&self.root, &self.identity);
         self.series.restart();
         self.threads = ThreadPass::default();
@@ -159,5 +178,42 @@ impl Probe for ProcessProbe {
         self.memory.read(reading, root, &pids);
         self.outgoing.read(reading, root, &pids);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_program::clock::Clock;
+
+    use super::*;
+    use crate::runner::ProbeRunner;
+    use crate::store::SeriesStore;
+
+    /// Adds a process to a recorded tree. Processes with higher IDs start later.
+    pub(super) fn add_process(dir: &std::path::Path, pid: u32, command: &str) {
+        let process = dir.join(format!("proc/{pid}"));
+        std::fs::create_dir_all(&process).unwrap();
+        let zeros = "0 ".repeat(17);
+        std::fs::write(process.join("stat"), format!("{pid} ({command}) S 1 {zeros}{pid} 0 0")).unwrap();
+        std::fs::write(process.join("cmdline"), format!("{command}\0--port\x0080\0")).unwrap();
+    }
+
+    #[test]
+    fn the_search_for_a_successor_is_repeated_soon_after_it_failed() {
+        let dir = tempfile::tempdir().unwrap();
+        add_process(dir.path(), 7, "shop");
+        let mut probe = ProcessProbe::new(&ProcRoot::recorded(dir.path()), 7, &[]).unwrap();
+        std::fs::remove_dir_all(dir.path().join("proc/7")).unwrap();
+        // A search failed at 1 s, after 5 ms of CPU time.
+        probe.has_ended = true;
+        probe.scan.delay(Nanos(SECOND), SECOND / 200);
+        add_process(dir.path(), 8, "shop");
+        let (store, clock) = (SeriesStore::in_memory(), Clock::manual(0));
+        let mut runner = ProbeRunner::new(&store, Box::new(probe));
+        clock.advance(Duration::from_millis(2_100));
+        runner.read(&clock);
+        let (marks, _) = store.marks_since(0);
+        let texts: Vec<&str> = marks.iter().map(|mark| mark.mark.text.as_str()).collect();
+        assert_eq!(texts, ["process 7 (shop) ended, process 8 (shop) took its place"]);
     }
 }

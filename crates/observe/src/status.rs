@@ -14,6 +14,22 @@ pub struct SourceStatus {
     pub state: SourceState,
     /// Time at which this state began, in ns since the start of the run.
     pub since: Nanos,
+    /// Whether the source has been read at least once without a failure.
+    pub was_read: bool,
+}
+
+/// A change that a source is reported with, at most once each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceChange {
+    /// The source could not be read, for the first time.
+    Failed {
+        /// Why.
+        reason: String,
+        /// Whether it had been read before.
+        was_read: bool,
+    },
+    /// The source was read for the first time.
+    Read,
 }
 
 /// A metric without values.

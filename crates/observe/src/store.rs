@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use crate::series_id::{Pending, SeriesId, SourceId};
 use crate::series_key::write_key;
-use crate::status::{RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
+use crate::status::{RecordedMark, SourceChange, SourceStatus, UnavailableMetric, WatchStatus};
 
 /// The largest number of sources of a watch.
 const SOURCES_MAX: usize = 10_000;
@@ -32,7 +32,11 @@ const MARKS_MAX: usize = 1_000;
 #[derive(Clone)]
 pub struct SeriesStore {
     content: Arc<Mutex<Content>>,
+    changes: Arc<Mutex<Option<ChangeSink>>>,
 }
+
+/// Receives the name of a source and what has changed.
+type ChangeSink = Box<dyn FnMut(&str, &SourceChange) + Send>;
 
 impl std::fmt::Debug for SeriesStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -65,6 +69,7 @@ struct Content {
 
 struct Source {
     status: SourceStatus,
+    has_failed: bool,
     series: FxHashMap<Box<[u8]>, SeriesId>,
     unavailable: FxHashMap<Box<str>, ()>,
 }
@@ -127,7 +132,12 @@ impl SeriesStore {
             key: Vec::new(),
             redactor: Redactor::standard(),
         };
-        SeriesStore { content: Arc::new(Mutex::new(content)) }
+        SeriesStore { content: Arc::new(Mutex::new(content)), changes: Arc::default() }
+    }
+
+    /// Calls `sink` when a source is read for the first time, and when it fails for the first time. Probes wait for the call.
+    pub fn on_change(&self, sink: impl FnMut(&str, &SourceChange) + Send + 'static) {
+        *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(sink));
     }
 
     /// The entry of the file in the manifest of a run.
@@ -218,7 +228,13 @@ impl SeriesStore {
             return SourceId(known as u32);
         }
         content.sources.push(Source {
-            status: SourceStatus { source: name.into(), state: SourceState::Watching, since: time },
+            status: SourceStatus {
+                source: name.into(),
+                state: SourceState::Watching,
+                since: time,
+                was_read: false,
+            },
+            has_failed: false,
             series: FxHashMap::default(),
             unavailable: FxHashMap::default(),
         });
@@ -287,22 +303,24 @@ impl SeriesStore {
         self.lock().marks_discarded += 1;
     }
 
-    /// Records the state of a source, unless the source is already in this state. A different reason alone is not a
-    /// change.
+    /// Records the state of a source after a reading, unless the source is already in this state. A different reason alone is not
+    /// a change.
     pub(crate) fn set_state(&self, source: SourceId, time: Nanos, state: SourceState) {
         let mut content = self.lock();
-        let content = &mut *content;
-        let status = &mut content.sources[source.0 as usize].status;
-        if std::mem::discriminant(&status.state) == std::mem::discriminant(&state) {
-            return;
-        }
         let state = match state {
             SourceState::Watching => SourceState::Watching,
             SourceState::Failed(reason) => SourceState::Failed(content.redactor.redact(&reason)),
             SourceState::Ended(reason) => SourceState::Ended(content.redactor.redact(&reason)),
         };
-        content.encoder.state(&mut content.buffer, source.0, time, &state);
-        (status.state, status.since) = (state, time);
+        let change = content.sources[source.0 as usize].change(&state);
+        let name = content.sources[source.0 as usize].status.source.clone();
+        content.set_state(source, time, state);
+        drop(content);
+        if let Some(change) = change
+            && let Some(sink) = &mut *self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            sink(&name, &change);
+        }
     }
 
     /// Stores the values and marks of a reading, and writes them to the file.
@@ -328,7 +346,31 @@ impl SeriesStore {
     }
 }
 
+impl Source {
+    /// What is to be reported about a reading that ended in this state.
+    fn change(&mut self, state: &SourceState) -> Option<SourceChange> {
+        match state {
+            SourceState::Watching => {
+                (!std::mem::replace(&mut self.status.was_read, true)).then_some(SourceChange::Read)
+            }
+            SourceState::Failed(reason) | SourceState::Ended(reason) => {
+                let was_read = self.status.was_read;
+                let is_first = !std::mem::replace(&mut self.has_failed, true);
+                is_first.then(|| SourceChange::Failed { reason: reason.clone(), was_read })
+            }
+        }
+    }
+}
+
 impl Content {
+    fn set_state(&mut self, source: SourceId, time: Nanos, state: SourceState) {
+        let status = &mut self.sources[source.0 as usize].status;
+        if std::mem::discriminant(&status.state) != std::mem::discriminant(&state) {
+            self.encoder.state(&mut self.buffer, source.0, time, &state);
+            (status.state, status.since) = (state, time);
+        }
+    }
+
     fn record_mark(&mut self, source: SourceId, mark: Mark) {
         let mark = Mark { text: self.redactor.redact(&mark.text), ..mark };
         self.encoder.mark(&mut self.buffer, source.0, &mark);
@@ -350,5 +392,30 @@ impl Content {
             self.file = None;
         }
         self.buffer.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_reading_and_the_first_failure_of_a_source_are_reported() {
+        let store = SeriesStore::in_memory();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let changes = seen.clone();
+        store.on_change(move |source, change| {
+            changes.lock().unwrap().push((source.to_owned(), change.clone()))
+        });
+        let source = store.source("mysql://shop", Nanos(0));
+        let failed = || SourceState::Failed("refused, password=secret".into());
+        for state in [failed(), failed(), SourceState::Watching, failed(), SourceState::Watching] {
+            store.set_state(source, Nanos(1), state);
+        }
+        let of = |change| ("mysql://shop".to_owned(), change);
+        let reason = "refused, password=[redacted]".to_owned();
+        let expected = [of(SourceChange::Failed { reason, was_read: false }), of(SourceChange::Read)];
+        assert_eq!(*seen.lock().unwrap(), expected);
+        assert!(store.status().sources[0].was_read);
     }
 }

@@ -207,8 +207,7 @@ fn sessions_blockers_and_rows_are_recorded() {
     assert_eq!(sum(&store, "sessions", Some(("state", "idle in transaction"))), Some(1.0));
     assert!(sum(&store, "oldest_transaction_seconds", None).is_some());
     let (marks, _) = store.marks_since(0);
-    let expected =
-        format!("session {} (root, idle in transaction) blocks 1 sessions", holder.connection_id());
+    let expected = format!("session {} (root, idle in transaction) blocks 1 session", holder.connection_id());
     assert_eq!(marks[0].mark.text, expected);
     assert_eq!(marks.len(), 1);
 
@@ -224,6 +223,36 @@ fn sessions_blockers_and_rows_are_recorded() {
     assert!(sum(&store, "row_lock_waits_total", None) >= Some(1.0));
     assert_eq!(sum(&store, "deadlocks_total", None), Some(0.0));
     assert!(sum(&store, "pages_total", Some(("source", "hit"))) > Some(0.0));
+}
+
+#[test]
+fn sessions_in_the_queue_of_a_lock_are_not_blockers() {
+    let Some(server) = Server::start(&[]) else { return };
+    let mut holder = server.client();
+    holder.query_drop("CREATE DATABASE shop").unwrap();
+    holder.query_drop("CREATE TABLE shop.t (id INT PRIMARY KEY, n INT) ENGINE = InnoDB").unwrap();
+    holder.query_drop("INSERT INTO shop.t VALUES (7, 0)").unwrap();
+    holder.query_drop("BEGIN").unwrap();
+    holder.query_drop("UPDATE shop.t SET n = 1 WHERE id = 7").unwrap();
+    let waiters: Vec<_> = (0..4)
+        .map(|_| {
+            let mut client = server.client();
+            std::thread::spawn(move || client.query_drop("UPDATE shop.t SET n = n + 1 WHERE id = 7"))
+        })
+        .collect();
+    let mut client = server.client();
+    let waiting = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'";
+    while client.query_first::<(String, u32), _>(waiting).unwrap().unwrap().1 < 4 {}
+    let (store, mut runner) = server.watch("root");
+    read_until(&store, &mut runner, "the blocked sessions", || {
+        sum(&store, "blocked_sessions", None) == Some(4.0)
+            && sum(&store, "blocking_sessions", None) == Some(1.0)
+    });
+    let (marks, _) = store.marks_since(0);
+    let expected = format!("session {} (root, idle in transaction) blocks ", holder.connection_id());
+    assert!(marks.len() == 1 && marks[0].mark.text.starts_with(&expected), "{marks:?}");
+    holder.query_drop("COMMIT").unwrap();
+    waiters.into_iter().for_each(|waiter| waiter.join().unwrap().unwrap());
 }
 
 #[test]

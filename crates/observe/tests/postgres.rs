@@ -180,7 +180,7 @@ fn sessions_blockers_and_rows_are_recorded() {
     let (marks, _) = store.marks_since(0);
     let text = &marks[0].mark.text;
     assert!(
-        text.starts_with("session ") && text.ends_with(" (holder, idle in transaction) blocks 1 sessions"),
+        text.starts_with("session ") && text.ends_with(" (holder, idle in transaction) blocks 1 session"),
         "{text}"
     );
     assert_eq!(marks.len(), 1);
@@ -197,6 +197,37 @@ fn sessions_blockers_and_rows_are_recorded() {
         total("inserted") >= Some(1000.0) && total("updated") >= Some(2.0)
     });
     assert!(sum(&store, "busyhour_postgres_transactions_total", Some(("outcome", "commit"))) > Some(0.0));
+}
+
+#[test]
+fn sessions_in_the_queue_of_a_lock_are_not_blockers() {
+    let Some(server) = Server::start() else { return };
+    let mut holder = server.client();
+    holder.batch_execute("SET application_name = 'holder'; CREATE TABLE t (id int, n int)").unwrap();
+    holder.batch_execute("INSERT INTO t SELECT g, 0 FROM generate_series(1, 10) g").unwrap();
+    holder.batch_execute("BEGIN; UPDATE t SET n = 1 WHERE id = 7").unwrap();
+    let waiters: Vec<_> = (0..4)
+        .map(|_| {
+            let mut client = server.client();
+            std::thread::spawn(move || client.batch_execute("UPDATE t SET n = n + 1 WHERE id = 7"))
+        })
+        .collect();
+    // The marks count the sessions that wait when the blocker is first seen, so that the watch starts when all wait.
+    let mut client = server.client();
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    while client.query_one(waiting, &[]).unwrap().get::<_, i64>(0) < 4 {}
+    let (store, mut runner) = server.watch("postgres");
+    runner.read(&Clock::start());
+    assert_eq!(sum(&store, "busyhour_postgres_blocked_sessions", None), Some(4.0));
+    assert_eq!(sum(&store, "busyhour_postgres_blocking_sessions", None), Some(1.0));
+    let (marks, _) = store.marks_since(0);
+    let texts: Vec<&str> = marks.iter().map(|mark| mark.mark.text.as_str()).collect();
+    assert!(
+        matches!(texts.as_slice(), [text] if text.ends_with(" (holder, idle in transaction) blocks 4 sessions")),
+        "{texts:?}"
+    );
+    holder.batch_execute("COMMIT").unwrap();
+    waiters.into_iter().for_each(|waiter| waiter.join().unwrap().unwrap());
 }
 
 #[test]

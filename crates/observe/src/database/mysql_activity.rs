@@ -6,9 +6,9 @@ use mysql::prelude::Queryable as _;
 use mysql::{Conn, Row, Value};
 
 use super::mysql_queries::{
-    DEADLOCKS, LIMIT, LOCK_WAITS, PROCESS_LISTS, STATUS, Waits, blockers, own_session, sessions,
+    DEADLOCKS, LIMIT, LOCK_WAITS, PROCESS_LISTS, STATUS, Waits, lock_waits, own_session, sessions,
 };
-use super::sessions::Blocker;
+use super::sessions::{Blocker, LockWait, blockers_of};
 
 /// The queries that the server answers to this user.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Queries {
     /// `None` if the user may not see the sessions of others.
     sessions: Option<String>,
     /// `None` if the user may not see who blocks.
-    blockers: Option<String>,
+    lock_waits: Option<String>,
     has_deadlocks: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Activity {
     pub(super) status: HashMap<String, f64>,
     /// Sessions by state, command, type of wait and wait.
     pub(super) sessions: Option<Vec<([String; 4], f64)>>,
-    /// Sessions that hold row locks for which others wait.
+    /// Sessions that hold row locks for which others wait, and do not wait themselves.
     pub(super) blockers: Option<Vec<Blocker>>,
     /// Age of the oldest transaction in s.
     pub(super) transaction_seconds: Option<f64>,
@@ -51,8 +51,8 @@ impl Queries {
                 }
             }
             for table in LOCK_WAITS {
-                if queries.blockers.is_none() && is_accepted(connection, &blockers(table, list))? {
-                    queries.blockers = Some(blockers(table, list));
+                if queries.lock_waits.is_none() && is_accepted(connection, &lock_waits(table, list))? {
+                    queries.lock_waits = Some(lock_waits(table, list));
                 }
             }
             if queries.sessions.is_some() {
@@ -84,13 +84,13 @@ impl Queries {
             }
             None => None,
         };
-        if let Some(query) = &self.blockers {
+        if let Some(query) = &self.lock_waits {
             // Listing the waits for locks is expensive on a server with many locks.
             let waits =
                 activity.status.get("Innodb_row_lock_current_waits").is_some_and(|waits| *waits > 0.0)
                     || activity.waiting_for("row lock") > 0.0;
             let rows = if waits { connection.query::<Row, _>(query)? } else { Vec::new() };
-            activity.blockers = Some(rows.iter().map(blocker).collect());
+            activity.blockers = Some(blockers_of(rows.iter().map(lock_wait).collect()));
         }
         Ok(activity)
     }
@@ -143,10 +143,15 @@ fn is_accepted(connection: &mut Conn, query: &str) -> Result<bool, mysql::Error>
     Ok(accepted(connection.query::<Row, _>(query))?.is_some())
 }
 
-fn blocker(row: &Row) -> Blocker {
-    let user = text(row, 1);
+fn lock_wait(row: &Row) -> LockWait {
+    let user = text(row, 4);
     let who = if user.is_empty() { "unknown user".to_owned() } else { user };
-    Blocker { id: text(row, 0), who, state: text(row, 2), waiting: number(row, 3).unwrap_or(0.0) }
+    LockWait {
+        waiter: text(row, 0),
+        blocker: text(row, 1),
+        is_holder: number(row, 2) == Some(1.0),
+        session: Blocker { id: text(row, 3), who, state: text(row, 5), waiting: 0.0 },
+    }
 }
 
 /// The text in a column; empty for NULL.

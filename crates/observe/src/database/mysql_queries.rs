@@ -83,13 +83,18 @@ pub(super) const LOCK_WAITS: [[&str; 3]; 2] = [
     ["information_schema.INNODB_LOCK_WAITS", "requesting_trx_id", "blocking_trx_id"],
 ];
 
-/// Sessions that hold row locks for which others wait: the number of the session, its user, its state, and how many wait.
-pub(super) fn blockers([table, requesting, blocking]: [&str; 3], process_list: &str) -> String {
+/// Maximum number of waits that are read. If n sessions wait for a row, the server may list n² / 2 waits.
+const LOCK_WAITS_MAX: usize = 5_000;
+
+/// Waits for row locks: the transaction that waits, and of the one that blocks its number, whether it does not wait itself, its
+/// session, the user and the state. The servers also list transactions that wait for the same row and are ahead in its queue.
+/// Transactions that do not wait themselves come first, so that the limit does not exclude them.
+pub(super) fn lock_waits([table, requesting, blocking]: [&str; 3], process_list: &str) -> String {
     format!(
-        "SELECT b.trx_mysql_thread_id, COALESCE(p.USER, ''), IF(p.COMMAND = 'Sleep', 'idle in transaction', 'active'), \
-           COUNT(DISTINCT w.{requesting}) AS waiting \
+        "SELECT CAST(w.{requesting} AS CHAR), CAST(w.{blocking} AS CHAR), b.trx_state <> 'LOCK WAIT' AS is_holder, \
+           b.trx_mysql_thread_id, COALESCE(p.USER, ''), IF(p.COMMAND = 'Sleep', 'idle in transaction', 'active') \
          FROM {table} AS w JOIN information_schema.INNODB_TRX AS b ON b.trx_id = w.{blocking} \
            LEFT JOIN {process_list} AS p ON p.ID = b.trx_mysql_thread_id \
-         GROUP BY b.trx_mysql_thread_id, p.USER, p.COMMAND ORDER BY waiting DESC LIMIT 20"
+         ORDER BY is_holder DESC LIMIT {LOCK_WAITS_MAX}"
     )
 }

@@ -6,18 +6,27 @@ use super::sessions::Blocker;
 pub(super) const ROWS_MAX: usize = 200;
 
 /// One query per reading. It reads shared memory of the server, no tables. It counts sessions by state and wait event, finds
-/// sessions that wait for a lock and those that hold it, and reads totals per database. Each row has a kind, three texts and a
-/// number. PostgreSQL also hides the `backend_type` of a hidden session; one with a database and a user is a client's.
+/// sessions that wait for a lock and those that hold it, and reads totals per database. `pg_blocking_pids` also names sessions that
+/// wait for the same lock and are ahead in its queue. Only sessions that do not wait themselves are blockers, and they block all
+/// sessions that wait for them directly or indirectly. Each row has a kind, three texts and a number. PostgreSQL also hides the `backend_type` of a hidden session; one with a database and a user is a client's.
 pub(super) const QUERY: &str = "\
-WITH activity AS MATERIALIZED (
+WITH RECURSIVE activity AS MATERIALIZED (
   SELECT pid, state, wait_event_type, wait_event, xact_start, application_name, query = '<insufficient privilege>' AS is_hidden
   FROM pg_catalog.pg_stat_activity
   WHERE (backend_type = 'client backend' OR query = '<insufficient privilege>' AND datid IS NOT NULL AND usesysid IS NOT NULL)
     AND pid <> pg_catalog.pg_backend_pid()
 ), blocked AS MATERIALIZED (
   SELECT pid, pg_catalog.pg_blocking_pids(pid) AS blockers FROM activity WHERE wait_event_type = 'Lock' LIMIT 100
+), pairs AS MATERIALIZED (
+  SELECT pid, unnest(blockers) AS blocker FROM blocked
+), holders AS MATERIALIZED (
+  SELECT blocker FROM (SELECT DISTINCT blocker FROM pairs WHERE blocker NOT IN (SELECT pid FROM pairs) LIMIT 100) AS candidates
+  WHERE cardinality(pg_catalog.pg_blocking_pids(blocker)) = 0
+), waits(blocker, pid) AS (
+  SELECT holders.blocker, pairs.pid FROM holders JOIN pairs USING (blocker)
+  UNION SELECT waits.blocker, pairs.pid FROM waits JOIN pairs ON pairs.blocker = waits.pid
 ), blockers AS (
-  SELECT blocker, count(*) AS waiting FROM (SELECT unnest(blockers) AS blocker FROM blocked) AS pairs GROUP BY blocker
+  SELECT blocker, count(*) AS waiting FROM waits GROUP BY blocker
 )
 (SELECT 'session' AS kind, coalesce(state, 'unknown') AS a, coalesce(wait_event_type, '') AS b, coalesce(wait_event, '') AS c,
    count(*)::float8 AS value
@@ -49,7 +58,7 @@ pub(super) struct Activity {
     pub(super) hidden: f64,
     /// Sessions that wait for a lock that another session holds.
     pub(super) blocked: f64,
-    /// Sessions that hold a lock for which others wait.
+    /// Sessions that hold a lock for which others wait, and do not wait themselves.
     pub(super) blockers: Vec<Blocker>,
     /// Age of the oldest transaction in s.
     pub(super) transaction_seconds: f64,

@@ -8,7 +8,7 @@ use crate::cgroup::{CgroupPath, CgroupProbe};
 use crate::network::NetworkProbe;
 use crate::probe::{Probe, ProbeError};
 use crate::proc_root::ProcRoot;
-use crate::process::ProcessProbe;
+use crate::process::{ProcessProbe, WatchedProcesses};
 
 use super::kind::ServerKind;
 
@@ -193,10 +193,20 @@ impl DiscoveredEntry {
     /// of sources that disappeared since the discovery.
     #[must_use]
     pub fn probes(&self, root: &ProcRoot) -> (Vec<Box<dyn Probe>>, Vec<ProbeError>) {
+        self.probes_listed_in(root, &WatchedProcesses::default())
+    }
+
+    /// The probes like [`Self::probes`]; that of the process is added to a list.
+    #[must_use]
+    pub fn probes_listed_in(
+        &self,
+        root: &ProcRoot,
+        watched: &WatchedProcesses,
+    ) -> (Vec<Box<dyn Probe>>, Vec<ProbeError>) {
         let (mut probes, mut errors): (Vec<Box<dyn Probe>>, Vec<ProbeError>) = (Vec::new(), Vec::new());
         let Some(process) = self.process() else { return (probes, errors) };
         match ProcessProbe::new(root, process.pid, &process.listens_on) {
-            Ok(probe) => probes.push(Box::new(probe)),
+            Ok(probe) => probes.push(Box::new(probe.listed_in(watched))),
             Err(error) => errors.push(error),
         }
         if let Some(cgroup) = process.cgroup.as_ref().filter(|cgroup| !cgroup.is_root()) {

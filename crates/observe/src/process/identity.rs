@@ -48,6 +48,12 @@ impl Identity {
         })
     }
 
+    /// Whether the process still runs.
+    pub(super) fn is_running(&self, root: &ProcRoot) -> bool {
+        read_process(root, self.pid)
+            .is_some_and(|entry| entry.stat.start == self.start && !matches!(entry.stat.state, b'Z' | b'X'))
+    }
+
     /// The successor of this process, which has ended.
     pub(super) fn find_successor(&self, root: &ProcRoot) -> Option<Identity> {
         let list = ProcessList::read(root).ok()?;
