@@ -231,6 +231,11 @@ fn export(args: &ExportArgs, target: &Target) -> Result<Option<String>, (Exit, S
         };
         return export_stacks(input, &options, args.output.as_deref()).map(|()| None);
     }
+    if let Some(dir) = args.inputs.iter().find(|input| is_observation(input)) {
+        let message = format!("{} has no requests: it was written by `busyhour observe`", dir.display());
+        let hint = "add --series to export what was observed; `busyhour report DIR` shows it";
+        return Err((Exit::Refused, hinted(message, hint)));
+    }
     let inputs = Inputs::kept(&args.inputs)?;
     warn_about_unfinished_runs(&args.inputs, "exported");
     let name = match &args.export_name {
@@ -308,6 +313,11 @@ fn plan_name(source: &Path) -> Result<String, (Exit, String)> {
         return Ok(if plan.name.is_empty() { plan.path } else { plan.name });
     }
     Ok(source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default())
+}
+
+/// Whether a directory contains an observation without a run.
+fn is_observation(dir: &Path) -> bool {
+    !RunDir::open(dir).manifest_path().exists() && dir.join(busyhour_series::SERIES_FILE_NAME).is_file()
 }
 
 fn manifest(dir: &Path) -> Result<Manifest, (Exit, String)> {
@@ -440,4 +450,19 @@ fn exporter(
         Format::Collapsed => return Err("stacks are not written second by second".into()),
         Format::Parquet => return Err("Parquet files are not written second by second".into()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_observation_without_a_run_is_recognized() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_observation(dir.path()), "there are no series");
+        std::fs::write(dir.path().join(busyhour_series::SERIES_FILE_NAME), "").unwrap();
+        assert!(is_observation(dir.path()));
+        std::fs::write(RunDir::open(dir.path()).manifest_path(), "{}").unwrap();
+        assert!(!is_observation(dir.path()), "it is a run");
+    }
 }

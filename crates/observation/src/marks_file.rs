@@ -14,6 +14,8 @@ use busyhour_program::clock::Clock;
 use busyhour_sample::Nanos;
 use busyhour_series::{Mark, MarkKind};
 
+use crate::log_redaction::log_redactor;
+
 /// The name of the file in the run directory.
 pub const MARKS_FILE_NAME: &str = "marks.txt";
 
@@ -23,13 +25,13 @@ pub const MARK_TEXT_BYTES_MAX: usize = 400;
 /// Maximum number of bytes that one reading takes from the file. The rest follows at the next reading.
 const READ_BYTES_MAX: u64 = 1 << 16;
 
-/// Appends a mark with the current time to the file of a run.
+/// Appends a mark with the current time to the file of a run. Secrets in the text are removed, unless they are kept.
 ///
 /// # Errors
 /// The file does not exist, because the run is not observed, or cannot be written.
-pub fn append_mark(run_dir: &Path, text: &str) -> io::Result<()> {
+pub fn append_mark(run_dir: &Path, text: &str, keep_secrets: bool) -> io::Result<()> {
     let now_ms = Clock::start().wall_start_ms();
-    let text = text.replace(['\n', '\r'], " ");
+    let text = log_redactor(keep_secrets).redact(&text.replace(['\n', '\r'], " "));
     let line = format!("{now_ms} {}\n", busyhour_series::shorten(&text, MARK_TEXT_BYTES_MAX));
     File::options().append(true).open(run_dir.join(MARKS_FILE_NAME))?.write_all(line.as_bytes())
 }
@@ -121,11 +123,11 @@ mod tests {
     #[test]
     fn each_mark_is_read_once_when_its_line_is_complete() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(append_mark(dir.path(), "early").unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(append_mark(dir.path(), "early", false).unwrap_err().kind(), io::ErrorKind::NotFound);
         let store = SeriesStore::in_memory();
         let clock = Clock::start();
         let mut probe = ProbeRunner::new(&store, Box::new(MarksProbe::create(dir.path()).unwrap()));
-        append_mark(dir.path(), "deployed 1.4\nsecond line").unwrap();
+        append_mark(dir.path(), "deployed 1.4\nsecond line", false).unwrap();
         assert_ne!(marks_are_read(dir.path()).unwrap(), Some(false));
         let path = dir.path().join(MARKS_FILE_NAME);
         let mut file = File::options().append(true).open(&path).unwrap();
@@ -141,6 +143,18 @@ mod tests {
         assert_eq!(marks[1].mark.from, Nanos(0));
         drop(probe);
         assert_ne!(marks_are_read(dir.path()).unwrap(), Some(true));
+    }
+
+    #[test]
+    fn secrets_are_removed_from_marks_unless_they_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let _probe = MarksProbe::create(dir.path()).unwrap();
+        for keep_secrets in [false, true] {
+            append_mark(dir.path(), "deploy password=S3CRET", keep_secrets).unwrap();
+        }
+        let text = std::fs::read_to_string(dir.path().join(MARKS_FILE_NAME)).unwrap();
+        let texts: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once(' ')?.1)).collect();
+        assert_eq!(texts, ["deploy password=[redacted]", "deploy password=S3CRET"]);
     }
 
     #[test]

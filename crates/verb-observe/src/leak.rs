@@ -180,7 +180,7 @@ fn add_round(
     if !status.success() {
         return Err(format!("the run ended with {status}"));
     }
-    let requests = requests_of(directory).ok_or("the run has no summary")?;
+    let requests = requests_of(directory)?;
     // Sessions time out and caches expire.
     pause(Duration::from_secs_f64(args.idle));
     let histogram = jvm.class_histogram(HistogramScope::Live).map_err(|error| error.to_string())?;
@@ -202,9 +202,24 @@ fn pause(time: Duration) {
     }
 }
 
-fn requests_of(run: &Path) -> Option<u64> {
-    let text = std::fs::read_to_string(run.join("summary.json")).ok()?;
-    serde_json::from_str::<Value>(&text).ok()?.pointer("/total/samples")?.as_u64()
+/// The number of requests of a run that succeeded.
+fn requests_of(run: &Path) -> Result<u64, String> {
+    let text = std::fs::read_to_string(run.join("summary.json"));
+    successes(&text.map_err(|error| format!("the run has no summary: {error}"))?)
+}
+
+/// The number of requests that succeeded, from the summary of a run. Requests that fail may not reach the JVM, so that a round needs at
+/// least one success.
+fn successes(summary: &str) -> Result<u64, String> {
+    let summary: Value = serde_json::from_str(summary).map_err(|error| format!("the summary: {error}"))?;
+    let total = |name: &str| summary.pointer(&format!("/total/{name}")).and_then(Value::as_u64);
+    match total("samples").zip(total("errors")) {
+        Some((samples, errors)) if samples > errors => Ok(samples - errors),
+        Some((samples, _)) => Err(format!(
+            "none of the {samples} requests succeeded, so that nothing can be said about leaks; check the address in the plan"
+        )),
+        None => Err("the summary of the run has no number of requests".to_owned()),
+    }
 }
 
 /// Judges the memory that a run recorded for each process.
@@ -266,4 +281,20 @@ fn judged(set: &SeriesSet) -> Vec<JudgedMemory> {
             Some(JudgedMemory { source, name, sizes, outcome })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_requests_that_succeeded_count() {
+        let summary = |samples: u64, errors: u64| {
+            successes(&json!({ "total": { "samples": samples, "errors": errors } }).to_string())
+        };
+        assert_eq!(summary(10, 0), Ok(10));
+        assert_eq!(summary(10, 4), Ok(6));
+        assert!(summary(6, 6).unwrap_err().starts_with("none of the 6 requests succeeded"));
+        assert!(successes("{}").is_err());
+    }
 }

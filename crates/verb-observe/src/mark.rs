@@ -25,6 +25,9 @@ pub(crate) struct MarkArgs {
     /// Run directory (default: the newest run in busyhour-runs that is in progress).
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Store secrets in the text instead of "[redacted]"; the run needs --keep-secrets, too.
+    #[arg(long)]
+    keep_secrets: bool,
 }
 
 /// Runs the verb.
@@ -39,7 +42,7 @@ pub(crate) fn main(args: &MarkArgs) -> Exit {
         Ok(dir) => dir,
         Err(reason) => return complain(Exit::Usage, &reason),
     };
-    match append_mark(&dir, args.text.trim()) {
+    match append_mark(&dir, args.text.trim(), args.keep_secrets) {
         Ok(()) => {
             say(&format!("marked in {}", dir.display()));
             Exit::Completed

@@ -98,6 +98,13 @@ pub(crate) fn main(args: &WatchArgs) -> Exit {
     let mut observation = Observation::prepare(request, &clock);
     observation.on_neighbour(Box::new(say));
     observation.lines().iter().for_each(|line| say(&format!("observing {line}")));
+    let is_watched = |pid: &u32| {
+        let name = format!("process:{pid}");
+        observation.lines().iter().any(|line| line.name == name && line.is_watched())
+    };
+    if let Some(pid) = args.pid.iter().find(|pid| !is_watched(pid)) {
+        return complain(Exit::Usage, &format!("--pid {pid}: there is no such process"));
+    }
     if !observation.watches_anything() {
         return complain(Exit::Usage, "none of the sources can be watched");
     }
@@ -123,7 +130,11 @@ pub(crate) fn main(args: &WatchArgs) -> Exit {
     if let Err(error) = wait(duration) {
         return complain(Exit::Internal, &format!("cannot wait for signals: {error}"));
     }
+    let unread = running.unread_sources();
     let errors = running.stop();
+    if errors.is_empty() && unread.is_some() {
+        return complain(Exit::Internal, "none of the sources could be read");
+    }
     match errors.as_slice() {
         [] => {
             let page = OutputFile { path: RunDir::open(&dir).report_path(), kind: OutputKind::Html };

@@ -319,3 +319,26 @@ fn a_log_without_times_is_counted_and_not_compared() {
     let ended = room.run_line("observe logs plain.log --baseline plain.log").expect(3);
     assert!(ended.stderr.contains("the length of the baseline is unknown"), "{}", ended.stderr);
 }
+
+#[test]
+fn sources_that_cannot_be_read_are_reported_and_are_a_failure() {
+    let room = Room::new();
+    let sources = "prometheus:http://127.0.0.1:2/metrics,mysql://bob:S3CRET@127.0.0.1:2/shop";
+    let watched = room.run(["observe", "--sources", sources, "--for", "2s", "--dir", "watched"]).expect(1);
+    watched.reports(&[
+        "observing prometheus:http://127.0.0.1:2/metrics: failed, because ",
+        "observing mysql://127.0.0.1:2/shop: failed, because ",
+        "none of the sources could be read",
+    ]);
+    let listed = room.read("watched/sources.json");
+    assert!(listed.contains("it cannot be read: ") && !listed.contains("S3CRET"), "{listed}");
+    assert!(!listed.contains("\"watched\""), "{listed}");
+    let exported = room.run(["export", "watched", "-o", "seconds.csv"]).expect(3);
+    exported.reports(&["watched has no requests", "add --series"]);
+    room.run(["observe", "--pid", "999999999", "--for", "1s"])
+        .expect(2)
+        .reports(&["there is no such process"]);
+    room.run(["observe", "--sources", "perf:999999999", "--for", "1s"])
+        .expect(2)
+        .reports(&["there is no process 999999999"]);
+}
