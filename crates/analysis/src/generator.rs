@@ -44,7 +44,7 @@ pub struct GeneratorMark {
     pub words: String,
     /// The reasons, as clauses.
     pub reasons: Vec<String>,
-    /// Whether response times exceed service times, and not because arrivals waited for users.
+    /// Whether response times exceed service times for a reason other than arrivals that waited for users.
     pub is_late: bool,
 }
 

@@ -36,6 +36,6 @@ pub struct OtherTool {
     pub is_undated: bool,
     /// Whether failed requests are not in the file.
     pub is_without_failed: bool,
-    /// Requests or iterations that the tool should have started, but did not, and reported.
+    /// Requests or iterations that, according to the file, the tool should have started but did not.
     pub dropped: u64,
 }

@@ -80,12 +80,12 @@ pub struct Row {
     pub errors: u64,
     /// Failed samples in per cent.
     pub error_percent: f64,
-    /// Samples per second of the time from the first start to the last end of all requests of the run, so that the rates of
+    /// Samples per second, over the time from the first start to the last end of all requests of the run, so that the rates of
     /// labels add up to the total's.
     pub rate_per_s: f64,
-    /// KiB received per second of the same time.
+    /// KiB received per second, over the same time.
     pub received_kib_per_s: f64,
-    /// KiB sent per second of the same time.
+    /// KiB sent per second, over the same time.
     pub sent_kib_per_s: f64,
     /// Bytes received.
     pub bytes: u64,

@@ -69,7 +69,7 @@ pub struct Summary {
     /// The results of the run's thresholds, in their order; empty for a run without thresholds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<ThresholdResult>,
-    /// Times at which the run became slower, failed more or completed less, in order.
+    /// Times at which the run became slower, had more failures or completed less, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incidents: Vec<Incident>,
     /// The parts of the run that were not searched for incidents, with the reasons.
@@ -112,7 +112,7 @@ pub struct Summary {
     /// The reasons to doubt the numbers of a result file, in a sentence; `None` for a run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
-    /// The possible effect of requests that were never sent on percentiles; `None` for a run directory.
+    /// The possible effect on percentiles of requests that were never sent; `None` for a run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omission: Option<Omission>,
     /// Maximum relative error of a percentile: the width of the histogram's buckets.
@@ -245,8 +245,8 @@ impl Summary {
         }
     }
 
-    /// The part of the run that the tables cover, in seconds from the start of the run: from its start to its end if it was
-    /// selected, otherwise from the first start to the last end of a request.
+    /// The part of the run that the tables cover, in seconds from the start of the run: the selected window or, without
+    /// one, the time from the first start to the last end of a request.
     #[must_use]
     pub fn measured_s(&self) -> (f64, f64) {
         match &self.window {

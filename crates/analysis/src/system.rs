@@ -80,7 +80,7 @@ impl SystemSubject {
         self.figures.get(&kind).and_then(Figure::value)
     }
 
-    /// The name for users: `shop.jar (process:4711)`, or only the source if the program is unknown.
+    /// The name that is shown to users: `shop.jar (process:4711)`, or only the source if the program is unknown.
     #[must_use]
     pub fn title(&self) -> String {
         match &self.name {

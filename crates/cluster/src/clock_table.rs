@@ -15,14 +15,14 @@ pub(crate) struct Exchange {
     pub(crate) received: i64,
 }
 
-/// An estimate of the difference between two clocks: the other clock minus the own clock.
+/// An estimate of the difference between two clocks: the other clock minus this machine's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
     /// When it was estimated, in ns of the run.
     pub at_ns: i64,
     /// The estimate in ns.
     pub offset_ns: i64,
-    /// The largest possible error in ns: half of the time that the messages were under way. It assumes nothing about how this
+    /// The largest possible error in ns: half of the time that the messages were in transit. It assumes nothing about how this
     /// time was divided between request and answer.
     pub bound_ns: i64,
 }
@@ -54,7 +54,7 @@ impl ClockTable {
         self.offsets.push(offset);
     }
 
-    /// The correction of a time of the agent in ns: what must be subtracted from it. It is interpolated between the estimates;
+    /// The correction of a time of the agent: the number of ns to subtract from it. It is interpolated between the estimates;
     /// before the first and after the last one, it is constant.
     #[must_use]
     pub(crate) fn correction_ns(&self, at_ns: i64) -> i64 {

@@ -61,7 +61,7 @@ impl std::fmt::Debug for Controller {
 
 impl Controller {
     /// Finds agents, claims them, gives them their shares of the run and waits until all of them are ready. No request is sent
-    /// before. `say` receives messages for the user.
+    /// before that. `say` receives messages for the user.
     ///
     /// # Errors
     /// The hub cannot be reached, too few agents are free, an agent refuses the run, or the run is stopped.
@@ -78,7 +78,8 @@ impl Controller {
         Ok(Controller::new(runtime, assembled, prepared, settings, stored, say))
     }
 
-    /// Takes over a run whose controller has ended: its agents go on, and send this process what the other one has not received.
+    /// Takes over a run whose controller has ended: the agents continue, and send this process everything that the previous
+    /// controller has not received.
     ///
     /// # Errors
     /// The hub cannot be reached, or none of the agents works for the run any more.

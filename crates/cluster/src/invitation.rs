@@ -21,7 +21,7 @@ const INVITATION_BYTES_MAX: u64 = 64 << 10;
 pub struct Invitation {
     /// The address, `tls://host:port` or `nats://host:port`.
     pub url: String,
-    /// The certificate authority of the hub (PEM); `None` for the usual authorities, or without TLS.
+    /// The certificate authority of the hub (PEM); `None` for the usual certificate authorities, or without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca: Option<String>,
     /// The secret key (nkey seed); `None` for a server without authentication.

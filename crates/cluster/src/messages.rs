@@ -144,7 +144,8 @@ pub(crate) enum Order {
     Start {
         /// When, by the clock of the run in ns.
         at_ns: u64,
-        /// When an agent that joins a run starts its part, by the clock of the run in ns; `None` for the start.
+        /// When an agent that joins a run starts its part, by the clock of the run in ns; `None` for an agent that
+        /// takes part from the start.
         join_ns: Option<u64>,
         /// Properties that setUp groups have set.
         properties: Vec<(String, String)>,
@@ -242,7 +243,7 @@ pub(crate) struct AgentUsers {
     pub(crate) active: u64,
 }
 
-/// A report of an agent that works for a run. The variants are not tagged inside, because sums in 128 bits could then not be read.
+/// A report of an agent that works for a run. The enum is not internally tagged, because serde could then not read 128-bit sums.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Report {

@@ -63,7 +63,7 @@ impl<'p> Merged<'p> {
 
 /// Compiles the HTTP/2 sampler of BlazeMeter's plugin at the end of `stack`.
 pub(crate) fn http2_sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampler> {
-    let what = "the plugin's HTTP/2 requests are sent over HTTP/1.1: the same requests, one at a time on a connection";
+    let what = "the plugin's HTTP/2 requests are sent over HTTP/1.1: the same requests, one at a time per connection";
     context.findings.warn(*stack.path.last()?, "http2", what);
     sampler(context, stack)
 }

@@ -12,7 +12,7 @@ const INTERVAL_MS: u64 = 1000;
 
 /// Properties that are not supported, and what happens instead.
 const IGNORED: [(&str, &str); 2] = [
-    ("jmeterPlugin.perfmon.useUDP", "agents are asked by TCP only"),
+    ("jmeterPlugin.perfmon.useUDP", "agents are queried over TCP only"),
     ("jmeterPlugin.perfmon.label.useHostname", "labels contain the whole host"),
 ];
 

@@ -163,7 +163,7 @@ fn report_missing(context: &mut Context<'_>, element: Element<'_>, path: &str) {
             .with_hint("virtual users stop at their first row unless a setUp group creates the file")
     } else {
         Diagnostic::error("missing-file", message)
-            .with_hint("relative names are searched in the working directory and in the plan's directory")
+            .with_hint("relative names are looked up in the working directory and in the plan's directory")
     };
     context.findings.add_at(element, "filename", finding);
 }

@@ -6,17 +6,17 @@ use std::fmt;
 /// A resource that can be divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resource {
-    /// The cache of level 3.
+    /// The level 3 cache.
     L3,
-    /// Code in the cache of level 3 (code and data prioritization, CDP).
+    /// Code in the level 3 cache (code and data prioritization, CDP).
     L3Code,
-    /// Data in the cache of level 3.
+    /// Data in the level 3 cache.
     L3Data,
-    /// The cache of level 2.
+    /// The level 2 cache.
     L2,
-    /// Code in the cache of level 2.
+    /// Code in the level 2 cache.
     L2Code,
-    /// Data in the cache of level 2.
+    /// Data in the level 2 cache.
     L2Data,
     /// Memory bandwidth in percent.
     MemoryBandwidth,

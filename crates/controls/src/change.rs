@@ -1,4 +1,4 @@
-//! All kinds of changes, as the journal contains them.
+//! All kinds of changes, as they are stored in the journal.
 
 pub mod cgroup;
 pub mod network;
@@ -17,19 +17,19 @@ use crate::error::ControlError;
 use crate::reversible::{Reversible, Undone};
 use crate::system::System;
 
-/// A change of the machine.
+/// A change to the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Change {
-    /// A change of a control group.
+    /// A change to a control group.
     Cgroup(CgroupChange),
-    /// A change of a resctrl group.
+    /// A change to a resctrl group.
     Resctrl(ResctrlChange),
     /// A change by `pqos`.
     Pqos(PqosChange),
     /// A change by `xl`.
     Xen(XenChange),
-    /// A change of the network.
+    /// A change to the network.
     Network(NetworkChange),
 }
 
@@ -44,7 +44,7 @@ impl Change {
         }
     }
 
-    /// The settings that it changes, and the processes and cores whose group it changes: a second change of the same
+    /// The settings that it changes, and the processes and cores whose group it changes: a second change to the same
     /// object could not be undone independently.
     #[must_use]
     pub fn targets(&self) -> Vec<String> {

@@ -120,7 +120,7 @@ impl System for LinuxSystem {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let Some(process) = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else { return };
         let timeout = Timespec { tv_sec: 1, tv_nsec: 0 };
-        // The caller checks again, also after an error.
+        // The caller checks again, even after an error.
         let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout));
     }
 

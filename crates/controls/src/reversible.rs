@@ -23,7 +23,7 @@ pub trait Reversible {
     /// changed.
     fn make(&self, system: &dyn System) -> Result<(), ControlError>;
 
-    /// Restores the state before the change, also if the change was never made or only in part, and if it was undone before.
+    /// Restores the state before the change, even if the change was never made or only in part, and if it was undone before.
     ///
     /// # Errors
     /// The system refuses it.

@@ -139,7 +139,7 @@ fn place(resource: Resource) -> Result<(&'static str, Option<&'static str>), Con
         Resource::L2 => ("2", None),
         Resource::L2Code | Resource::L2Data => {
             return Err(ControlError::unavailable(
-                "xl has no separate masks for code and data in the cache of level 2",
+                "xl has no separate masks for code and data in the level 2 cache",
                 "use one mask for both",
             ));
         }

@@ -1,4 +1,4 @@
-//! The broker: a front end over a fixed number of agents.
+//! The broker: a front end with a fixed number of agents.
 //!
 //! A request for records waits in a queue for a free agent. The agent waits for the time in `msdelay`, then makes the
 //! records. With N agents and a delay of d, the capacity is N/d requests per second, as long as the processor is fast enough;

@@ -8,7 +8,7 @@ const CANDIDATES_MAX: usize = 256;
 /// Minimum CPU time, in cores, of a process that is followed.
 const ADMITTED: f64 = 0.003;
 
-/// The weight of the newest reading in the mean by which candidates are kept.
+/// The weight of the newest reading in the moving mean that determines which candidates are kept.
 const NEWEST: f64 = 0.02;
 
 /// A possible neighbour.
@@ -34,7 +34,7 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// Adds the uses of a reading; there are `count` readings with it.
+    /// Adds the uses of a reading. `count` is the number of readings, including this one.
     pub(crate) fn add(&mut self, uses: &[Use], count: usize) {
         for candidate in &mut self.all {
             candidate.roots.resize(count, 0.0);
@@ -50,7 +50,7 @@ impl Candidates {
         }
     }
 
-    /// A place for a new candidate: a free one, or that of the candidate with the least recent use.
+    /// A place for a new candidate: a free one, or that of the candidate that used the least CPU time recently.
     fn admit(&mut self, id: SuspectId, cores: f64, count: usize) -> Option<usize> {
         if cores < ADMITTED {
             return None;

@@ -27,7 +27,7 @@ pub fn hint(error: &io::Error) -> Option<&'static str> {
             "another program listens there: choose another port, or port 0 for a free one"
         }
         ErrorKind::AddrNotAvailable => "choose an address of this machine, such as 127.0.0.1",
-        ErrorKind::ConnectionRefused => "check that a server listens at that address and port",
+        ErrorKind::ConnectionRefused => "check that a server listens on that address and port",
         ErrorKind::OutOfMemory => "close other programs, or run with fewer users",
         _ => return None,
     })

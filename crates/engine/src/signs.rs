@@ -1,4 +1,4 @@
-//! The signs of life of a running core, which the supervisor reads.
+//! The activity of a running core, which the supervisor checks.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -12,7 +12,7 @@ const SILENCE_NS: u64 = 800_000_000;
 /// its samples.
 const WIND_UP_NS: u64 = 10_000_000_000;
 
-/// The activity of a core.
+/// What a core is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CoreStep {
     /// The core runs users.
@@ -23,7 +23,7 @@ pub(crate) enum CoreStep {
     HandingOver = 2,
 }
 
-/// The signs of life of a running core.
+/// The activity of a running core.
 #[derive(Debug, Default)]
 pub(crate) struct CoreActivity {
     /// When the core last ticked or dropped a user, in nanoseconds since the start of the run.

@@ -43,7 +43,7 @@ pub(crate) fn sliced<F: Future>(core: &Rc<Core>, work: F) -> SlicedWork<F> {
     SlicedWork { core: Rc::clone(core), work: Box::pin(SlicedPoll::new(work)), number: None }
 }
 
-/// Starts the task of a user: executes its work in time slices, and then drops `guards`, also if the work panics.
+/// Starts the task of a user: executes its work in time slices, and then drops `guards`, even if the work panics.
 ///
 /// The work is boxed before the task is created. If the task did this, its memory would have space for all of the work as well.
 pub(crate) fn spawn_sliced(

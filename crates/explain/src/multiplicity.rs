@@ -1,7 +1,7 @@
 //! Holm's correction for several tests.
 
 /// Adjusts p values so that the probability of any wrong rejection at a level is at most that level, by Holm's method
-/// (Scandinavian Journal of Statistics 6, 1979, page 65). The order of the values remains.
+/// (Scandinavian Journal of Statistics 6, 1979, page 65). The values keep their order.
 #[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();

@@ -94,7 +94,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
         self.context.note_reads(result, any_variable);
     }
 
-    /// Records a warning: the function fails on every evaluation, also in JMeter.
+    /// Records a warning: the function fails on every evaluation, as it does in JMeter.
     pub(crate) fn warn(&mut self, message: &str) {
         let message = format!("{}: {message}", self.name);
         self.context.warn(message);

@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Records a warning about a function of the plan that fails on every evaluation, also in JMeter.
+    /// Records a warning about a function of the plan that fails on every evaluation, as it does in JMeter.
     pub(crate) fn warn(&mut self, message: String) {
         if let NameLookup::Program(symbols) = &mut self.lookup {
             symbols.warnings.push(message);

@@ -87,7 +87,7 @@ pub enum UndecidedReason {
 }
 
 impl UndecidedReason {
-    /// The reason as a sentence without its end, with advice.
+    /// The reason as a sentence without a full stop, with advice.
     #[must_use]
     pub fn reason(self) -> String {
         match self {

@@ -269,7 +269,7 @@ fn authenticate(user: &mut UserState, request: &mut WireRequest, step: &mut Step
             step.used = Some(used);
             return true;
         }
-        // The server rejects every response to its challenges as stale, so its last challenge is the response of the sample.
+        // The server rejects every answer to its challenges as stale, so its last challenge is recorded as the sample's response.
         busyhour_limits::count_exceeded(Limit::AuthenticationRounds);
     }
     false

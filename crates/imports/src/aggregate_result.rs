@@ -17,17 +17,17 @@ pub struct AggregateResult {
     pub rows: Vec<AggregateRow>,
     /// Number of rows that are not listed, because there are more than a thousand.
     pub more_rows: u64,
-    /// Requests or iterations that the tool should have started, but did not, and reported.
+    /// Requests or iterations that, according to the file, the tool should have started but did not.
     pub dropped: u64,
     /// How the times were measured and rounded.
     pub method: PercentileMethod,
 }
 
-/// How times were measured, as far as the file or the tool shows.
+/// How times were measured, as far as the file or the tool reveals it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PercentileMethod {
-    /// Whether percentiles cover only a window that moved with time, and its length in s; `None` for the whole run.
+    /// The moving window that the percentiles cover; `None` if they cover the whole run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<MovingWindow>,
     /// Number of significant digits to which the tool rounds times; `None` if it does not round them to significant digits.

@@ -69,6 +69,6 @@ pub enum Step {
 /// The contents of a file other than samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ImportNotes {
-    /// Requests or iterations that the tool should have started, but did not, and reported. The percentiles exclude them.
+    /// Requests or iterations that, according to the file, the tool should have started but did not. The percentiles exclude them.
     pub dropped: u64,
 }

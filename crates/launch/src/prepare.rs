@@ -208,7 +208,7 @@ impl Prepared {
         self.started.program.groups.iter().any(|group| group.phase == phase)
     }
 
-    /// Returns a function that reads the numbers of users, also while the run is in progress.
+    /// Returns a function that reads the numbers of users, even while the run is in progress.
     #[must_use]
     pub fn user_counts(&self) -> Box<dyn Fn() -> RunUserCounts + Send + Sync> {
         let shared = Arc::clone(&self.started.shared);

@@ -99,7 +99,7 @@ pub enum CannotTellReason {
 }
 
 impl CannotTellReason {
-    /// The reason as a sentence without its end.
+    /// The reason as a sentence without a full stop.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {

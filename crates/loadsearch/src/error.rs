@@ -30,8 +30,8 @@ pub enum LoadSearchError {
         /// The version of the journal.
         version: u32,
     },
-    /// The journal has other trials than the search asks for, for example because it was written by another version.
-    #[error("the trial {number} in the journal is not one that the search asks for; use another directory")]
+    /// The journal contains trials that the search did not request, for example because it was written by another version.
+    #[error("trial {number} in the journal is not one that the search requested; use another directory")]
     OtherTrials {
         /// The number of the trial.
         number: u32,

@@ -1,4 +1,4 @@
-//! Light trials before the search: they show how many requests a unit of load makes, and lead to a first guess.
+//! Light trials before the search: they measure how many requests a unit of load produces, and provide a first guess.
 
 use busyhour_queueing::fit::{CapacityFit, FitSettings};
 use busyhour_search::{
@@ -22,18 +22,18 @@ const ATTEMPTS_MAX: usize = 3;
 /// The ratio of the loads of successive trials.
 const STEP: std::ops::RangeInclusive<f64> = 1.5..=3.0;
 
-/// Expected relative error of the guess of a model whose load is between those that passed and failed.
+/// Expected relative error of a model's guess that is between the loads that passed and the loads that failed.
 const MODEL_ERROR: f64 = 0.2;
 
 /// The number of different loads that a model needs.
 const MODEL_LOADS: usize = 3;
 
-/// What follows the light trials so far.
+/// The step after the light trials so far.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum LightStep {
     /// Another light trial.
     Trial(NextTrial),
-    /// There were enough.
+    /// No further light trial is needed.
     Enough,
     /// None of them was valid.
     Invalid(String),
@@ -126,7 +126,7 @@ fn guess(plan: &LoadSearchPlan, light: &[&TrialRecord]) -> Evidence<GuessFacts> 
     let passed = with(true).map(|record| record.load).reduce(f64::max);
     let failed = with(false).map(|record| record.load).reduce(f64::min);
     let model = by_model(plan, light);
-    // A short trial near the limit may have the other outcome, so that a model may differ by a step.
+    // A short trial near the limit may have the wrong outcome, so the load of a model may be off by one step.
     let is_possible = |load: f64| {
         passed.is_none_or(|passed| load > passed / step(plan))
             && failed.is_none_or(|failed| load < failed * step(plan))
@@ -141,7 +141,7 @@ fn guess(plan: &LoadSearchPlan, light: &[&TrialRecord]) -> Evidence<GuessFacts> 
                 load: (passed * failed).sqrt(),
                 relative_error: (failed / passed).sqrt() - 1.0,
             },
-            sentence: "the light trials: the middle of the loads that passed and failed".to_owned(),
+            sentence: "the light trials: the geometric mean of the highest load that passed and the lowest that failed".to_owned(),
         }),
         (Err(reason), _) => Evidence::Unavailable(reason),
         (Ok(_), _) => {
@@ -150,7 +150,7 @@ fn guess(plan: &LoadSearchPlan, light: &[&TrialRecord]) -> Evidence<GuessFacts> 
     }
 }
 
-/// The load at which a fitted model has the mean response time that belongs to the limits of the thresholds.
+/// The load at which a fitted model reaches the mean response time that corresponds to the limits of the thresholds.
 fn by_model(plan: &LoadSearchPlan, light: &[&TrialRecord]) -> Result<f64, String> {
     let served: Vec<&TrialRecord> =
         light.iter().copied().filter(|record| served(plan.kind, record)).collect();
@@ -159,11 +159,11 @@ fn by_model(plan: &LoadSearchPlan, light: &[&TrialRecord]) -> Result<f64, String
     let margins =
         measures.thresholds.iter().filter(|threshold| threshold.is_time).filter_map(|one| one.margin);
     let margin = margins.reduce(f64::max).ok_or("no threshold limits a time")?;
-    // Percentiles grow with the mean, as far as a guess is concerned.
+    // For a guess, percentiles are assumed to be proportional to the mean.
     let response_max_s = measures.response_s / (1.0 + margin).max(0.01);
     if served.len() < MODEL_LOADS {
         return Err(format!(
-            "a capacity model needs {MODEL_LOADS} light trials, and {} were valid",
+            "a capacity model needs {MODEL_LOADS} light trials, but only {} were usable",
             served.len()
         ));
     }

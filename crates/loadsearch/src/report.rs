@@ -18,7 +18,7 @@ const CURVE_POINTS: u32 = 81;
 /// Reads the result of a search, or its state.
 ///
 /// # Errors
-/// The journal cannot be read, or has other trials than the search asks for.
+/// The journal cannot be read, or contains trials that the search did not request.
 pub fn read_search(dir: &Path) -> Result<LargestLoadReport, LoadSearchError> {
     let content = SearchContent::read(dir)?;
     let Some(plan) = content.plan.clone() else {
@@ -48,7 +48,7 @@ pub fn read_search(dir: &Path) -> Result<LargestLoadReport, LoadSearchError> {
     })
 }
 
-/// The pass curve over the loads of all trials at rest.
+/// The pass curve over the loads of all trials without a preceding overload.
 fn pass_curve(
     search: Option<&Search>,
     report: Option<&SearchReport>,

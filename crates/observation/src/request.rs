@@ -23,7 +23,7 @@ pub struct ObservationRequest {
     pub keep_secrets: bool,
     /// Whether this process generates the load. [`SourceSpec::Auto`] then also finds the processes to which it is connected.
     pub is_generator: bool,
-    /// Hosts and ports of servers to which this process is connected for purposes of its own, such as the hub of a run on agents. They
+    /// Hosts and ports of servers to which this process is connected for internal purposes, such as the hub of a run on agents. They
     /// are not part of the system under test unless its processes are connected to them, too.
     pub own_servers: Vec<(String, u16)>,
     /// Whether JVMs that start during the observation are watched if they match a [`SourceSpec::Jvm`].

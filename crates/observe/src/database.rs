@@ -1,7 +1,7 @@
 //! Databases, watched with the credentials of the user.
 //!
-//! [`PostgresProbe`] watches PostgreSQL 10 and later with one query per reading, [`MySqlProbe`] MySQL 5.7 and later and MariaDB 10.3
-//! and later with two or three.
+//! [`PostgresProbe`] watches PostgreSQL 10 and later with one query per reading. [`MySqlProbe`] watches MySQL 5.7 and later, and
+//! MariaDB 10.3 and later, with two or three queries per reading.
 
 mod address;
 mod mysql_activity;

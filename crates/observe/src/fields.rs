@@ -1,4 +1,4 @@
-//! Reads the white-space separated fields of `/proc` and `/sys` without allocation.
+//! Reads the whitespace-separated fields of `/proc` and `/sys` without allocation.
 
 /// The lines of a text that are not empty, without line ends.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

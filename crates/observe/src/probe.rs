@@ -90,7 +90,7 @@ impl ProbeError {
 /// together should need at most 0.5 % of one core at 1 s and 1 % at 100 ms. Therefore, keep files open and read them
 /// again from their start, keep [`SeriesId`](crate::SeriesId)s, and reuse buffers.
 ///
-/// Memory and time of a reading are bounded, also if the source is hostile: limit the bytes that are read and the
+/// Memory and time of a reading are bounded, even if the source is hostile: limit the bytes that are read and the
 /// number of parts that are used.
 ///
 /// # Errors

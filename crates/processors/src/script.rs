@@ -63,13 +63,13 @@ enum Parsed {
     Jexl(jexl::Script),
     /// There is no script. The text is the error that JMeter reports each time.
     Missing(String),
-    /// A script with a syntax error, for which JMeter fails each time.
+    /// A script with a syntax error, which fails in JMeter each time that it runs.
     Invalid(ScriptError),
     /// JMeter has no engine with this name.
     NoEngine(String),
 }
 
-/// BSF's text of Rhino's undefined value. The address of the object is arbitrary.
+/// The text to which BSF converts Rhino's undefined value. The address of the object is arbitrary.
 const UNDEFINED_OF_BSF: &str = "org.mozilla.javascript.Undefined@6ccccc3c";
 
 fn parse(language: &Language, text: &str) -> Result<Parsed, ScriptError> {
@@ -319,7 +319,7 @@ impl ScriptText {
             let Some(text) = read_file(name, &settings.base_dir) else {
                 return Err(Refusal::missing_file(format!("names the script {name}, which cannot be read"))
                     .with_hint(
-                        "relative names are searched in the working directory and in the plan's directory",
+                        "relative names are looked up in the working directory and in the plan's directory",
                     ));
             };
             let parsed = parse_constant(&settings.language, &text)?;

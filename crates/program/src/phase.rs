@@ -18,7 +18,7 @@ pub enum Phase {
 ///
 /// # Calls
 ///
-/// The engine calls [`PhaseGate::pass`] once before each phase, on its own thread, in the order setUp, main, tearDown, also if
+/// The engine calls [`PhaseGate::pass`] once before each phase, on its own thread, in the order setUp, main, tearDown, even if
 /// this generator has no group in the phase. When it is called, all users of the previous phase have ended. It is not called
 /// for phases that are skipped because the run was stopped.
 ///

@@ -3,8 +3,8 @@
 //! One part describes the load that N closed users with think time Z offer to a system with response time R:
 //!
 //! * [`planning`]: the pairs (N, Z) for a target rate
-//! * [`superposition`] and [`closed_loop`]: the distance of the arrivals from a Poisson process, if users do not delay each
-//!   other and if they do
+//! * [`superposition`] and [`closed_loop`]: the distance of the arrivals from a Poisson process, without and with mutual
+//!   delays between users
 //! * [`web_users`]: the number of real users that a measured load represents
 //!
 //! The other part models the system:

@@ -26,7 +26,7 @@ impl NamedLog {
         self.severities.values().sum()
     }
 
-    /// The time of day of a second of the counts, in the zone. Without the date, unless the log covers more than twelve hours.
+    /// The time of day of a second of the counts, in this zone. The date is included if the log covers more than twelve hours.
     #[must_use]
     pub fn time_of_day(&self, second: u32, zone: &Zone) -> String {
         let since_start_ns = i64::from(second) * 1_000_000_000;
@@ -79,7 +79,7 @@ pub fn log_notes(counts: &LogCounts) -> Vec<String> {
             .push(format!("{} beyond the largest number of templates", counted(counts.ungrouped, "problem")));
     }
     if counts.truncated_lines > 0 {
-        notes.push(format!("{} longer than 64 KiB, cut", counted(counts.truncated_lines, "line")));
+        notes.push(format!("{} longer than 64 KiB, truncated", counted(counts.truncated_lines, "line")));
     }
     if counts.unreadable_lines > 0 {
         notes.push(format!("{} not in the format of the envelope", counted(counts.unreadable_lines, "line")));
@@ -102,14 +102,14 @@ pub fn log_verdict(difference: &Difference) -> &'static str {
 pub fn log_comparison_note(too_short: Option<&TooShortLogs>, false_discovery_rate: f64) -> String {
     let Some(short) = too_short else {
         return format!(
-            "significant at a false discovery rate of {:.0} %; each log is one run, and rates may differ between runs by themselves",
+            "significant at a false discovery rate of {:.0} %; each log is one run, and rates may differ between runs even without a change",
             100.0 * false_discovery_rate
         );
     };
     let (length, needed) = (duration(short.length_s), duration(short.needed_s));
     match short.fluctuation_s {
         Some(fluctuation_s) => format!(
-            "too short to tell: the rates of these logs rise and fall over about {}, so that each should last {needed}; \
+            "too short to tell: the rates of these logs rise and fall over about {}, so each should last {needed}; \
              the shorter one lasts {length}",
             duration(fluctuation_s)
         ),

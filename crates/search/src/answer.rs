@@ -62,7 +62,7 @@ pub enum NoLoad {
 }
 
 impl NoLoad {
-    /// The reason as a sentence without its end.
+    /// The reason as a sentence without a full stop.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl NoLoad {
     }
 }
 
-/// A load with its interval of 95 %.
+/// A load with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LoadInterval {
     /// Lower end; `None` if nothing passed.

@@ -20,12 +20,12 @@ pub enum SearchEnd {
     NotDelivered,
     /// Several trials in a row were spoiled on the host.
     HostSpoiled,
-    /// The largest number of trials was reached.
+    /// The maximum number of trials was reached.
     TooManyTrials,
 }
 
 impl SearchEnd {
-    /// The reason as a sentence without its end.
+    /// The reason as a sentence without a full stop.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl SearchEnd {
                 "the generator did not deliver the load, not even at the lower end of the range"
             }
             SearchEnd::HostSpoiled => "trials were spoiled several times in a row; use a quieter machine",
-            SearchEnd::TooManyTrials => "the largest number of trials was reached",
+            SearchEnd::TooManyTrials => "the maximum number of trials was reached",
         }
     }
 }

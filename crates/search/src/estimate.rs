@@ -70,8 +70,8 @@ impl Estimate {
     }
 }
 
-/// The load to state: the median of the answer, but at most so high that it is rarely above the largest load by more than the
-/// precision.
+/// The load to report: the median of the answer, reduced if necessary so that it rarely exceeds the largest load by more than
+/// the precision.
 pub(crate) fn stated_load(history: &History, estimate: &Estimate) -> f64 {
     let answer = estimate.answer;
     answer.median.min(answer.fifth + history.settings.precision.ln_1p()).exp()

@@ -1,4 +1,4 @@
-//! Hysteresis: how far the half-pass load falls if the load comes from above.
+//! Hysteresis: how far the half-pass load falls after an overload.
 
 use crate::posterior::{Posterior, Quantiles};
 
@@ -22,8 +22,8 @@ pub(crate) struct FromAbove {
     pub passed: bool,
 }
 
-/// The median and the interval of 95 % of the fall of the half-pass load: the logarithm of the half-pass load of trials that start at
-/// rest minus that of trials from above. It includes the uncertainty of the pass curve.
+/// The median and the 95 % interval of the fall of the half-pass load: the logarithm of the half-pass load of trials that start
+/// without an overload minus that of trials from above. It includes the uncertainty of the pass curve.
 pub(crate) fn shift(posterior: &Posterior, outcomes: &[FromAbove]) -> Quantiles {
     let mut weights = vec![0.0; SHIFTS];
     for curve in posterior.curves().iter().filter(|curve| curve.weight > WEIGHT_MIN) {

@@ -1,4 +1,4 @@
-//! The finished trials of a search, and what follows from them without a model.
+//! The finished trials of a search, and conclusions from them that require no model.
 
 use crate::from_above::FromAbove;
 use crate::margins::{Measured, excess_of};
@@ -6,10 +6,10 @@ use crate::posterior::{Observation, Prior};
 use crate::settings::SearchSettings;
 use crate::trial::{FinishedTrial, NextTrial, TrialOutcome, TrialPurpose, VoidCause};
 
-/// Trials in a row whose load was not delivered, after which it is not tried again.
+/// Number of consecutive trials at a load that was not delivered, after which this load is not tried again.
 pub(crate) const VOIDS_IN_ROW: usize = 3;
 
-/// A trial with this share of the full length counts as one of full length.
+/// A trial with at least this share of the full length counts as one of full length.
 const FULL_SHARE: f64 = 0.9;
 
 /// The half-pass load is searched up to this factor beyond both ends of the range.
@@ -20,7 +20,7 @@ const BEYOND: f64 = 4.0;
 pub(crate) struct History {
     pub settings: SearchSettings,
     pub trials: Vec<FinishedTrial>,
-    /// The number of trials when the search continued after spoiled ones. Earlier void trials do not end it again.
+    /// The number of trials when the search was continued after spoiled ones. Earlier void trials do not end it again.
     pub resumed_at: usize,
 }
 
@@ -33,7 +33,7 @@ impl History {
         Prior { low, high, guess }
     }
 
-    /// Trials at rest with an outcome.
+    /// Trials with an outcome and without a preceding overload.
     pub(crate) fn judged(&self) -> impl DoubleEndedIterator<Item = (&FinishedTrial, bool)> {
         self.trials
             .iter()
@@ -62,7 +62,7 @@ impl History {
             .collect()
     }
 
-    /// The measured values of trials at rest.
+    /// The measured values of trials without a preceding overload.
     pub(crate) fn measured(&self) -> Vec<Measured> {
         self.judged()
             .map(|(finished, _)| Measured {
@@ -91,7 +91,7 @@ impl History {
             .map(|(finished, _)| finished)
     }
 
-    /// The largest load that a trial of full length passed. No answer is above it.
+    /// The largest load at which a trial of full length passed. No answer is above it.
     pub(crate) fn largest_passed(&self) -> Option<f64> {
         self.full_trials(true).map(|finished| finished.trial.load).reduce(f64::max)
     }
@@ -118,20 +118,20 @@ impl History {
         self.trials.iter().filter(|finished| finished.outcome == TrialOutcome::Void(cause)).count()
     }
 
-    /// The void trials at the end, since the search continued.
+    /// The void trials at the end of the history, without those before the search was continued.
     pub(crate) fn last_voids(&self) -> &[FinishedTrial] {
         let first =
             self.trials.iter().rposition(|finished| !History::is_void(finished)).map_or(0, |at| at + 1);
         &self.trials[first.max(self.resumed_at)..]
     }
 
-    /// The number of void trials since the search continued.
+    /// The number of void trials since the search was continued.
     pub(crate) fn voids_since_resumed(&self) -> usize {
         self.trials[self.resumed_at..].iter().filter(|finished| History::is_void(finished)).count()
     }
 
-    /// The largest load that is still tried after others were not delivered: halfway, on the scale of logarithms, between the
-    /// largest load that was delivered, or the smallest of the range, and the smallest that was not. `None`: all were delivered.
+    /// The largest load that is still tried after others were not delivered: the geometric mean of the smallest load that was
+    /// not delivered and of the largest load that was (or of the lower end of the range). `None` if all loads were delivered.
     pub(crate) fn generator_limit(&self) -> Option<f64> {
         let mut limit: Option<f64> = None;
         let mut delivered = self.settings.lowest;
@@ -164,7 +164,7 @@ impl History {
         self.settings.kind.round(load).min(self.highest()).max(self.settings.lowest)
     }
 
-    /// A trial at rest, with a length between the shortest and the full one, in whole seconds if possible.
+    /// A trial without a preceding overload, with a length between the shortest and the full one, in whole seconds if possible.
     pub(crate) fn trial(&self, load: f64, share: f64, purpose: TrialPurpose) -> NextTrial {
         let (shortest, full) =
             (self.settings.length.shortest_seconds_at(load), self.settings.length.full_seconds_at(load));

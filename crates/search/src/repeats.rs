@@ -7,18 +7,19 @@ use crate::from_above::shift;
 use crate::history::History;
 use crate::trial::{NextTrial, Overload, TrialPurpose};
 
-/// Shares of the budget that are kept for confirmation runs and for trials from above.
+/// Shares of the budget that are reserved for confirmation runs and for trials from above.
 const CONFIRMATION_SHARE: f64 = 0.3;
 const FROM_ABOVE_SHARE: f64 = 0.2;
 
 /// The length of an overload as a share of the full length of a trial.
 const OVERLOAD_SHARE: f64 = 0.5;
 
-/// The overload: this many widths above the half-pass load, where 1 % of the trials pass, and at least this factor.
+/// The overload: `OVERLOAD_DISTANCE` widths above the half-pass load, where 1 % of the trials pass, but at least
+/// `OVERLOAD_FACTOR` times the half-pass load.
 const OVERLOAD_DISTANCE: f64 = 4.6;
 const OVERLOAD_FACTOR: f64 = 1.2;
 
-/// Fewer trials from above show nothing.
+/// Minimum number of trials from above; fewer are not informative.
 const FROM_ABOVE_MIN: u32 = 2;
 
 /// The repetitions that the budget allows, and their time.
@@ -55,11 +56,12 @@ pub struct Confirmation {
     pub load: f64,
     /// Runs at this load since the last failure, all of which passed.
     pub passed: u32,
-    /// Runs that were wanted.
+    /// Number of planned runs.
     pub wanted: u32,
-    /// Failed runs before, each of which lowered the load or started the count again.
+    /// Number of earlier runs that failed. Each of them lowered the load or restarted the count.
     pub failed: u32,
-    /// The probability to pass is at least this with a confidence of 95 %, if all wanted runs passed and none had failed before.
+    /// Lower bound of the pass probability, with a confidence of 95 %. `None` unless all planned runs passed and none failed
+    /// before.
     pub pass_probability_at_least: Option<f64>,
 }
 
@@ -91,16 +93,18 @@ pub(crate) fn confirmation_run(history: &History, answer: f64) -> Option<NextTri
     (missing > 0 && history.remaining_seconds() >= f64::from(missing) * trial.seconds).then_some(trial)
 }
 
-/// How the half-pass load differs if the load comes from above.
+/// How the half-pass load differs after an overload.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Hysteresis {
     /// Number of trials.
     pub trials: u32,
-    /// The half-pass load from above divided by that from rest, minus 1: median, such as −0.1 for a half-pass load that is 10 % lower.
+    /// The half-pass load after an overload divided by that without an overload, minus 1, as a median. It is −0.1 if the
+    /// half-pass load is 10 % lower after an overload.
     pub difference: f64,
-    /// Lower end of its interval of 95 %.
+    /// Lower end of its 95 % interval.
     pub low: f64,
-    /// Upper end of its interval. Below 0: the system does not recover from an overload at loads that it otherwise serves.
+    /// Upper end of its 95 % interval. If it is below 0, the system does not recover from an overload at loads that it otherwise
+    /// serves.
     pub high: f64,
 }
 
@@ -117,8 +121,8 @@ pub(crate) fn hysteresis(history: &History, estimate: &Estimate) -> Option<Hyste
     })
 }
 
-/// The next trial from above: at the answer first, then at the median of the half-pass load from above. `None` if there were enough,
-/// the budget does not suffice, or the range has no overload.
+/// The next trial from above. The first one is at the answer, later ones are at the median of the half-pass load after an
+/// overload. `None` if there were enough, the budget does not suffice, or the range contains no overload.
 pub(crate) fn from_above_trial(history: &History, estimate: &Estimate, answer: f64) -> Option<NextTrial> {
     let outcomes = history.outcomes_from_above();
     if outcomes.len() >= planned(history, answer).from_above as usize {

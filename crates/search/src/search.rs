@@ -285,7 +285,7 @@ impl Search {
     }
 }
 
-/// What follows void trials.
+/// The step after void trials.
 enum AfterVoids {
     Continue,
     Repeat(NextTrial),

@@ -1,4 +1,4 @@
-//! Trials: what a search asks for, and what it is told.
+//! Trials: the requests of a search, and their outcomes.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct NextTrial {
     pub load: f64,
     /// The length in seconds, without that of the overload. The outcome is that of this time.
     pub seconds: f64,
-    /// The load to apply first. `None`: start at rest.
+    /// The load to apply first; `None` to start without one.
     pub overload: Option<Overload>,
     /// The purpose.
     pub purpose: TrialPurpose,
@@ -88,7 +88,7 @@ pub enum TrialOutcome {
 /// A finished trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FinishedTrial {
-    /// The trial that was asked for. It counts with its load, because the delivered number of arrivals is random.
+    /// The requested trial. It counts with its requested load, because the delivered number of arrivals is random.
     pub trial: NextTrial,
     /// Its outcome.
     pub outcome: TrialOutcome,

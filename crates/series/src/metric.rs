@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// How the values of a metric develop.
+/// How the values of a metric change over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MetricKind {
     /// A total. It only increases, except that it begins again at 0 when its source restarts. Readers turn it into rates.

@@ -55,7 +55,7 @@ struct Line {
 }
 
 impl LineReader {
-    /// Creates a reader of lines in this format. `stamps` has what stamps may lack.
+    /// Creates a reader of lines in this format. `stamps` supplies the information that stamps may lack.
     #[must_use]
     pub fn new(format: LogFormat, stamps: StampSettings) -> LineReader {
         let unit = match format.name() {
@@ -101,7 +101,7 @@ impl LineReader {
                                 },
                                 _ => rest.len(),
                             };
-                            line.see(*field, &rest[..length], &mut self.stamps);
+                            line.set_field(*field, &rest[..length], &mut self.stamps);
                             rest = &rest[length..];
                         }
                     }
@@ -109,7 +109,7 @@ impl LineReader {
             }
             LineFormat::Json(fields) => {
                 let object = serde_json::from_str(text).map_err(|_| UnreadableLine::Form)?;
-                fields.read(&object, |field, value| line.see(field, value, &mut self.stamps));
+                fields.read(&object, |field, value| line.set_field(field, value, &mut self.stamps));
             }
             LineFormat::Common(kind) => self.read_common(text, *kind, &mut line)?,
         }
@@ -119,12 +119,12 @@ impl LineReader {
     fn read_common(&mut self, text: &str, kind: StampKind, line: &mut Line) -> Result<(), UnreadableLine> {
         let found = self.stamps.find(text).ok_or(UnreadableLine::Time)?;
         let stamp = &text[found.range.clone()];
-        line.see(Field::Stamp(kind), stamp, &mut self.stamps);
+        line.set_field(Field::Stamp(kind), stamp, &mut self.stamps);
         let record = read_access(&text[found.range.end..], self.unit).ok_or(UnreadableLine::Form)?;
         line.target = Some(target_key(record.target));
         line.status = record.status;
         let client = text.split(' ').next().unwrap_or_default();
-        line.see(Field::Client, client, &mut self.stamps);
+        line.set_field(Field::Client, client, &mut self.stamps);
         if let Some(duration_ns) = record.duration_ns {
             let last = text.trim_end().rsplit(' ').next().unwrap_or_default().trim_matches('"');
             let unit = match self.unit {
@@ -161,7 +161,7 @@ fn field_length(rest: &str, next: &str) -> Option<usize> {
 }
 
 impl Line {
-    fn see(&mut self, field: Field, text: &str, stamps: &mut StampReader) {
+    fn set_field(&mut self, field: Field, text: &str, stamps: &mut StampReader) {
         match field {
             Field::Unused => {}
             Field::RequestLine => {
@@ -201,7 +201,8 @@ impl Line {
         }
     }
 
-    /// Sets the stamp, unless there is a finer one, or one whose instant is known.
+    /// Sets the stamp, unless the current one is better. A stamp that marks the start or the end of a request is better than one
+    /// that marks an unknown instant between them; otherwise, the finer stamp is better.
     fn set_stamp(&mut self, ns: i64, tick: u64, kind: StampKind) {
         let is_better = |(_, known_tick, known_kind): (i64, u64, StampKind)| {
             let rank = |kind| kind == StampKind::Between;

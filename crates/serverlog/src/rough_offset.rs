@@ -3,7 +3,7 @@
 use crate::entry::{LoggedRequest, StampKind};
 use crate::sent::SentRequest;
 
-/// Number of classes of keys that are counted separately.
+/// Number of classes into which requests are divided. Each class is counted separately.
 const CLASSES: u64 = 16;
 
 /// The length of the run that is used, in ns.
@@ -13,7 +13,7 @@ const USED_NS: i64 = 7_200_000_000_000;
 const WIDTHS_NS: [i64; 2] = [1_000_000_000, 50_000_000];
 
 /// The offset in ns at which the counts of the log explain the most requests: Σ min(requests, lines) over intervals and classes of
-/// keys. Of equal offsets, the smallest. Accurate to about 50 ms, or to the resolution of the log.
+/// keys. If several offsets explain equally many, the smallest one is returned. Accurate to about 50 ms, or to the resolution of the log.
 pub(crate) fn rough_offset(sent: &[SentRequest], logged: &[LoggedRequest], max_ns: i64) -> Option<i64> {
     let (first, tick) = (sent.first()?, i64::try_from(logged.first()?.tick_ns).ok()?);
     let mut best_ns = 0;
@@ -30,7 +30,7 @@ pub(crate) fn rough_offset(sent: &[SentRequest], logged: &[LoggedRequest], max_n
     Some(best_ns)
 }
 
-/// The key of the response that a line or a request describes.
+/// The class of a line or a request, from its target and its status.
 fn class(target: u64, status: u16) -> usize {
     (target.wrapping_add(u64::from(status).wrapping_mul(0x9e37_79b9_7f4a_7c15)) % CLASSES) as usize
 }
@@ -38,7 +38,7 @@ fn class(target: u64, status: u16) -> usize {
 /// Counts per interval, for each class.
 struct Counts {
     sent: Vec<Vec<u32>>,
-    /// The first interval is `lags` before the first of `sent`.
+    /// Starts `lags` intervals before `sent`.
     logged: Vec<Vec<u32>>,
     lags: usize,
 }
@@ -95,7 +95,7 @@ impl Counts {
     fn best_lag(&self) -> i64 {
         let zero = self.lags as i64;
         let mut best = (0, 0);
-        // From small to large lags, so that the smallest of equal ones is taken.
+        // From small to large lags, so that the smallest of several equally good lags is selected.
         for distance in 0..=zero {
             for lag in if distance == 0 { vec![0] } else { vec![distance, -distance] } {
                 let explained = self.explained(usize::try_from(zero + lag).unwrap_or(0));

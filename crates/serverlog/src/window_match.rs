@@ -1,6 +1,6 @@
 //! Matches points in time with intervals of the same key.
 //!
-//! A request and a line can belong together if the stamp of the line lies between the start and the end of the request. The
+//! A request and a line can belong together if the stamp of the line is between the start and the end of the request. The
 //! matching with the most pairs takes, for each point in order of time, the open interval that ends first (F. Glover, "Maximum
 //! matching in a convex bipartite graph", Naval Research Logistics Quarterly 14, 1967).
 

@@ -55,7 +55,7 @@ pub(crate) enum Strategy {
     /// Probabilities that depend on the number of customers of the class at the station that the customer leaves. For each range
     /// of this number, in ascending order: its smallest number, and the targets with cumulative probabilities.
     LoadDependent(Box<[(u32, Box<[(f64, Target)]>)]>),
-    /// The stations in their order. For each station after this place: its index, and the integer and fractional part of its
+    /// The stations in a fixed order. For each station after the customer's place: its index, and the integer and fractional part of its
     /// number of visits.
     InOrder(Box<[(Target, u32, f64)]>),
 }
@@ -125,7 +125,7 @@ pub(crate) struct RoutedCustomer {
 }
 
 impl Strategy {
-    /// Chooses a target. The second value of the result is the number of further visits to the target that follow the coming
+    /// Chooses a target. The second value of the result is the number of further visits to the target after the next
     /// visit.
     #[inline]
     pub(crate) fn choose(
@@ -161,8 +161,8 @@ fn by_probabilities(to: &[(f64, Target)], stream: &mut Stream) -> Target {
     to.iter().find(|(up_to, _)| uniform < *up_to).or(to.last()).map_or(OUTSIDE, |(_, target)| *target)
 }
 
-/// The target with the smallest value. Among targets with equal values, one is chosen at random. The outside counts as an empty
-/// station with a response time of 0.
+/// The target with the smallest value. Among targets with equal values, one is chosen at random. The outside of the network
+/// counts as an empty station with a response time of 0.
 fn least(
     quantity: Least,
     to: &[Target],
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn a_pass_visits_each_station_as_often_as_configured() {
         let stations = [(0, 2, 0.0), (1, 0, 0.3), (2, 1, 0.5)];
-        // The strategies for each station, and for outside.
+        // The strategies for each station, and for the outside of the network.
         let mut strategies = [1, 2, 3, 0].map(|after| Strategy::InOrder(stations[after..].into()));
         let mut stream = Stream::seed_from_u64(4);
         let mut visits = [0_u32; 3];

@@ -70,7 +70,7 @@ pub(crate) struct Simulator {
     pub(crate) classes: Vec<Class>,
     /// Service times by station and class; `None` for classes that the station does not serve.
     pub(crate) services: Vec<Option<TimeSource>>,
-    /// Routing by place and class; the places are all stations and then the outside.
+    /// Routing by place and class; the places are all stations, followed by the outside of the network.
     pub(crate) routes: Vec<Route>,
     /// Random streams for class switches, by station and class.
     pub(crate) switching: Vec<Stream>,

@@ -1,4 +1,4 @@
-//! Runs work on other threads if it cannot count its steps.
+//! Runs work that cannot count its steps, and can therefore not be divided into slices, on other threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -223,7 +223,7 @@ unsafe fn poll_inner<F: Future>(inner: *const ()) {
 }
 
 /// The values that the thread's [`Number`](crate::Number)s have outside of coroutines. They are saved here while a coroutine
-/// runs. Dropping this value restores them, also if the coroutine panicked.
+/// runs. Dropping this value restores them, even if the coroutine panicked.
 struct Outside(Numbers);
 
 impl Outside {

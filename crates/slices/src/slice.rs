@@ -186,7 +186,7 @@ pub(crate) fn suspend_until_woken(handle: *const Handle) -> Waker {
 
 /// Suspends the coroutine; returns when it is resumed.
 fn pause(handle: *const Handle, pause: Pause) {
-    /// Restores the numbers when it is dropped, also if the stack is unwound because the evaluation is dropped.
+    /// Restores the numbers when it is dropped, even if the stack is unwound because the evaluation is dropped.
     struct Restore(Numbers);
     impl Drop for Restore {
         fn drop(&mut self) {

@@ -1,6 +1,6 @@
 //! Stacks of threads over time, and how those of slow windows differ from the others.
 //!
-//! * [`StackWriter`] appends dumps of threads to `stacks.bhk`; [`StackRecord`] reads the file, also after a crash.
+//! * [`StackWriter`] appends dumps of threads to `stacks.bhk`; [`StackRecord`] reads the file, even after a crash.
 //! * [`slow_seconds`] finds the seconds in which slow requests were in flight, if no other windows are known.
 //! * [`compare_stacks`] compares the stacks of slow windows with the others: the frames whose share of the threads differs, with
 //!   intervals and error rates, and a [`FlameTree`] of both.

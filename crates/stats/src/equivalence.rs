@@ -20,7 +20,7 @@ pub enum Decision {
     Inside,
     /// The whole interval is outside the band.
     Outside,
-    /// The interval lies partly inside and partly outside the band, or is unknown.
+    /// The interval is partly inside and partly outside the band, or is unknown.
     Inconclusive,
 }
 

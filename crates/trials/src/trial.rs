@@ -107,7 +107,7 @@ impl<'t> ActiveTrial<'t> {
         }
     }
 
-    /// Executes the trial. Everything is undone at its end, also if it failed.
+    /// Executes the trial. Everything is undone at its end, even if it failed.
     pub(crate) fn execute(mut self) -> Result<Executed, ExecuteError> {
         std::fs::create_dir_all(&self.dir).map_err(ExecuteError::file(&self.dir))?;
         let attempted = self.attempt();

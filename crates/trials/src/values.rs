@@ -23,7 +23,7 @@ const SHARES: [f64; 15] =
 pub(crate) struct Responses {
     /// The values by the texts of the responses; `None` for unavailable ones.
     pub(crate) values: BTreeMap<String, Option<f64>>,
-    /// Quantiles of the response times of all requests. None lies beyond the second-slowest request.
+    /// Quantiles of the response times of all requests. None is beyond the second-slowest request.
     pub(crate) quantiles: Vec<TrialQuantile>,
     /// Why responses are unavailable.
     pub(crate) reasons: Vec<String>,

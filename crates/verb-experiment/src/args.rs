@@ -113,7 +113,7 @@ pub(super) struct ReportArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "An experiment undoes everything at the end of each trial, also on Ctrl-C. After `kill -9`, or if an `undo` command failed, the \
+    after_help = "An experiment undoes everything at the end of each trial, even on Ctrl-C. After `kill -9`, or if an `undo` command failed, the \
     journals in DIR contain the changes that were not undone. This verb ends the processes of the experiment, and undoes controls (control groups, cache masks, \
     network namespaces), treatments and changes of files, the last one first. If it is run again, it has no effect. `busyhour experiment run` does the same \
     before its first trial.\n\n\

@@ -30,7 +30,7 @@ pub(super) struct ClosedLoad<'a> {
     r_over_r_plus_z: Option<f64>,
 }
 
-/// Whether the starts of a closed load were later than its plan asked for.
+/// Whether the starts of a closed load were later than its plan specifies.
 pub(super) fn is_late(
     requested: &RequestedProcess,
     rate_per_s: Option<f64>,

@@ -44,7 +44,7 @@ pub enum Finding {
     NotAsRequested,
     /// The load is closed. It has no requested process and is only described.
     ClosedLoad,
-    /// The load is closed, and its requests started later than the plan's delays and timers asked for.
+    /// The load is closed, and its requests started later than the plan's delays and timers specify.
     LateClosedLoad,
     /// A confidence interval is partly inside and partly outside its band.
     Undecided,
@@ -78,7 +78,7 @@ pub(super) struct Basis<'a> {
     pub(super) requested: &'a RequestedProcess,
     pub(super) measures: &'a [Measure],
     pub(super) has_schedule: bool,
-    /// Whether the starts of a closed load were later than its plan asked for.
+    /// Whether the starts of a closed load were later than its plan specifies.
     pub(super) is_late: bool,
 }
 
@@ -115,7 +115,7 @@ impl Basis<'_> {
             return (Decision::Inconclusive, Finding::AllAtOnce);
         }
         if matches!(self.requested, RequestedProcess::Closed { .. }) {
-            // A closed load has no requested process. Its plan asks only for delays.
+            // A closed load has no requested process. Its plan specifies only delays.
             return match self.is_late {
                 true => (Decision::Outside, Finding::LateClosedLoad),
                 false => (Decision::Inside, Finding::ClosedLoad),

@@ -20,7 +20,7 @@ const WINDOWS_MIN: f64 = 5.0;
 /// A gap is short if it is below about this share of the mean gap.
 const SHORT: f64 = 0.05;
 
-/// The length below which gaps count as short is at least this, in ns. A core of the generator needs several µs to send a
+/// Minimum of the length, in ns, below which gaps count as short. A core of the generator needs several µs to send a
 /// request, so the generator determines all gaps below that; no system under test can distinguish them.
 const SHORT_NS_MIN: u64 = 20_000;
 
@@ -80,14 +80,14 @@ pub struct Observed {
     pub short_gaps: Option<ShortGaps>,
     /// Autocorrelation of the gaps.
     pub serial: Option<Serial>,
-    /// Tests against independent exponential gaps of unknown mean. With many gaps they reject on immaterial differences.
+    /// Tests against independent exponential gaps of unknown mean. With many gaps, they reject even if the differences are immaterial.
     pub tests: Tests,
     /// Largest error of the time between two arrivals of different generators, in s; `None` for arrivals of one generator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_bound_s: Option<f64>,
     /// Number of gaps of length 0 among all arrivals.
     pub equal_stamps: u64,
-    /// Number of start times among all arrivals that were not in order.
+    /// Number of start times that were not in order, among all arrivals.
     pub disordered: u64,
 }
 
@@ -154,7 +154,7 @@ const PER_TICK_MAX: f64 = 0.5;
 
 impl Observed {
     /// Whether the gaps are too short for the resolution, or for the clocks of several generators: the mean gap is below two
-    /// milliseconds in whole milliseconds, or below twice the error of the clocks.
+    /// milliseconds and start times are in whole milliseconds, or it is below twice the error of the clocks.
     #[must_use]
     pub fn is_too_coarse(&self) -> bool {
         let is_coarse = self.resolution == Resolution::Millisecond;

@@ -372,7 +372,6 @@ mod tests {
         let found = find(&starts, 1).unwrap();
         assert!((found.period_s - 0.25).abs() < 1e-3, "{found:?}");
         assert!(found.correlation > 0.4 && found.band < 0.1 && found.p_value < 1e-6, "{found:?}");
-        // Five groups of twenty users that start together.
         // The period is not a multiple of the width of the windows.
         let mut starts: Vec<u64> = (0..2_000_u64).map(|at| at / 10 * 50_600_000 + at % 10 * 20_000).collect();
         starts.iter_mut().for_each(|at| *at += random.below(300_000));
@@ -380,6 +379,7 @@ mod tests {
         let found = find(&starts, 1).unwrap();
         assert!((found.period_s / 0.050_6 - 1.0).abs() < 0.003, "{found:?}");
         assert!((8.0..=10.0).contains(&found.together.unwrap()), "{found:?}");
+        // Five groups of twenty users that start together.
         let mut starts: Vec<u64> = (0..2_400_u64)
             .flat_map(|at| (0..20).map(move |user| at * 50_000_000 + user * 30_000))
             .map(|at| at + random.below(100_000))

@@ -32,7 +32,7 @@ const COUNT_MIN: f64 = 10.0;
 /// 0.1 % point of max |Brownian bridge|.
 const BRIDGE: f64 = 1.949;
 
-/// Cumulative deviation that changes no conclusion, as a share of all arrivals.
+/// Largest cumulative deviation that is too small to change a conclusion, as a share of all arrivals.
 const IMMATERIAL: f64 = 0.005;
 
 /// Minimum deviation of a pause or burst from the mean, in standard deviations and as a share of the mean.

@@ -73,7 +73,7 @@ pub struct Comparison {
     pub label_tests: TestFamily,
     /// Reasons to doubt the comparison.
     pub caveats: Vec<ReportedComparisonCaveat>,
-    /// The system under test on both sides, which is compared without a test; `None` if no run was observed.
+    /// The system under test on both sides, which is compared without a significance test; `None` if no run was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<SystemComparison>,
 }
@@ -295,7 +295,7 @@ fn totals(runs: &[MeasuredRun]) -> Vec<Option<&MeasuredRow>> {
     runs.iter().map(|run| Some(&run.total)).collect()
 }
 
-/// Rows of the labels that occur on both sides. If a run lacks a label, its measures have too little data.
+/// Rows of the labels that occur on both sides. If a run lacks a label, the label's measures have too little data.
 fn label_rows<'a>(base: &'a [MeasuredRun], new: &'a [MeasuredRun]) -> Vec<RawRow<'a>> {
     let mut seen: Vec<(&str, SampleKind)> = Vec::new();
     let mut known = std::collections::HashSet::new();

@@ -145,7 +145,7 @@ impl MeasuredRun {
 
 impl RunSeries {
     /// Requests that ended between two times, in seconds from the start of the run. If one of the times is inside a
-    /// slice, the requests of the slice count in proportion.
+    /// slice, its requests count in proportion to the part between the times.
     #[must_use]
     pub fn requests_between(&self, from_s: f64, to_s: f64) -> f64 {
         let slices = self.requests.iter().enumerate().map(|(at, requests)| {

@@ -1,4 +1,4 @@
-//! The system under test before and after a change. Values are compared without a test.
+//! The system under test before and after a change. Values are compared without a significance test.
 
 use std::collections::{HashMap, HashSet};
 
@@ -44,9 +44,9 @@ pub struct ComparedFigure {
     pub base: FigureRuns,
     /// Its values after the change.
     pub new: FigureRuns,
-    /// The mean after the change divided by that before; `None` if one is unknown or the one before is 0.
+    /// The mean after the change divided by the mean before it; `None` if either is unknown or the mean before is 0.
     pub ratio: Option<f64>,
-    /// The mean after the change minus that before; `None` if one is unknown.
+    /// The mean after the change minus the mean before it; `None` if either is unknown.
     pub difference: Option<f64>,
 }
 
@@ -113,7 +113,7 @@ struct SubjectName {
     index: usize,
 }
 
-/// The subjects of a run with their names, in their order.
+/// The subjects of a run with their names. `names` has the order of the run.
 struct NamedSubjects<'r> {
     names: Vec<SubjectName>,
     subjects: HashMap<SubjectName, &'r SystemSubject>,

@@ -34,7 +34,7 @@ impl SubjectKind {
         SubjectKind::Observation,
     ];
 
-    /// The noun for users.
+    /// The noun that is shown to users.
     #[must_use]
     pub const fn noun(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ pub enum FigureUnit {
     Bytes,
     /// Bytes per second.
     BytesPerSecond,
-    /// A share of 1.
+    /// A share, as a fraction of 1.
     Share,
     /// Processor cores that were busy.
     Cores,
@@ -86,7 +86,7 @@ macro_rules! figures {
                 match self { $( FigureKind::$variant => $name, )+ }
             }
 
-            /// The name for users.
+            /// The name that is shown to users.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { $( FigureKind::$variant => $words, )+ }
@@ -129,7 +129,7 @@ figures! {
     /// Pages written to swap.
     SwapOutPages: "swap_out_pages", "pages written to swap", Count, Machine;
     /// Share of the time in which the busiest disk was busy.
-    DiskBusy: "disk_busy_ratio", "busiest disk, busy", Share, Machine;
+    DiskBusy: "disk_busy_ratio", "busiest disk, share of time busy", Share, Machine;
     /// Mean time of a read or write of the busiest disk.
     DiskAwait: "disk_await_seconds", "busiest disk, mean time of a read or write", Seconds, Machine;
     /// Bytes received over the network, without the loopback interface.
@@ -152,7 +152,7 @@ figures! {
     /// The largest mean number of busy cores between two readings.
     CoresMax: "cores_max", "cores used, maximum", Cores, Process;
     /// Time that threads waited for a CPU, per completed request.
-    CpuWaitPerRequest: "cpu_wait_per_request_seconds", "waiting for a CPU per request", Seconds, Process;
+    CpuWaitPerRequest: "cpu_wait_per_request_seconds", "CPU wait time per request", Seconds, Process;
     /// Largest memory in RAM at a reading.
     ResidentMax: "resident_max_bytes", "memory in RAM, maximum", Bytes, Process;
     /// Bytes read from disks.
@@ -195,7 +195,7 @@ figures! {
     CgroupCoresLimit: "cgroup_cores_limit", "CPU limit", Cores, Cgroup;
     /// Share of the periods in which a cgroup reached its CPU quota and was stopped.
     ThrottledShare: "throttled_ratio", "periods with CPU throttling", Share, Cgroup;
-    /// Largest memory of a cgroup that cannot be freed easily.
+    /// Largest amount of a cgroup's memory that cannot be freed easily.
     CgroupMemoryMax: "cgroup_memory_max_bytes", "working set, maximum", Bytes, Cgroup;
     /// Memory limit of a cgroup.
     CgroupMemoryLimit: "cgroup_memory_limit_bytes", "memory limit", Bytes, Cgroup;

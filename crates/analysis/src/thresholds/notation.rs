@@ -85,14 +85,15 @@ impl<'t> Reader<'t> {
         if meaning == Meaning::Require && explicit.is_none() && upwards && bad_when_large {
             let condition = self.text.get(subject_at..rest_end).unwrap_or_default().trim();
             let turned = if comparison == Operator::More { "<=" } else { "<" };
-            let message = format!("{subject} {} … would be required here", comparison.as_str());
+            let message = format!("this would require {subject} {} …", comparison.as_str());
             return Err(self.wrong(comparison_at, comparison_at + comparison.as_str().len(), message).hint(format!(
                 "write `{turned}` for a requirement, or `fail if {condition}` for a condition that must not occur"
             )));
         }
         let window = match (rest.window, meaning) {
             (Some((Window::For(_), at)), Meaning::Require) => {
-                let message = "`for` gives the shortest duration of a failure, and this is a requirement";
+                let message =
+                    "`for` sets the shortest duration of a failure, so it cannot be used in a requirement";
                 return Err(self.wrong_from(at, message).hint(
                     "write `over 30s` for every window of 30 s, or reverse the condition: `fail if … for 30s`",
                 ));
@@ -114,7 +115,7 @@ impl<'t> Reader<'t> {
             return Err(self.wrong_from(at, message).hint("add `over 30s` before it"));
         }
         if let Some(until) = rest.until_s.filter(|until| *until <= rest.after_s) {
-            let message = format!("there is nothing after {} s and before {until} s", rest.after_s);
+            let message = format!("there is no time after {} s and before {until} s", rest.after_s);
             return Err(self.wrong(comparison_at, rest_end, message));
         }
         Ok(Criterion {
@@ -323,7 +324,7 @@ impl<'t> Reader<'t> {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             self.wrong(from, self.at, format!("the pattern is not a valid regular expression: {reason}"))
-                .hint("write labels with a slash in quotes: of '/path'")
+                .hint("put labels that contain a slash in quotes: of '/path'")
         })?;
         Ok(Some(LabelPattern(compiled)))
     }

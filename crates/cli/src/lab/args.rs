@@ -83,7 +83,7 @@ pub(crate) enum LabServer {
     Probe,
     /// A Java server with known leaks, failures and CPU costs.
     Cells,
-    /// A front end over a queue and a fixed number of agents.
+    /// A front end with a queue and a fixed number of agents.
     Broker,
 }
 

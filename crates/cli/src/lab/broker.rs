@@ -1,4 +1,4 @@
-//! `busyhour lab server broker`: a front end over a queue and a fixed number of agents.
+//! `busyhour lab server broker`: a front end with a queue and a fixed number of agents.
 
 use std::ffi::OsString;
 use std::io;

@@ -176,7 +176,7 @@ fn agents_stop_without_their_controller_and_keep_the_record() {
     run.says("1 agents start together");
     wait_for("requests", || (!site.server.take_requests().is_empty()).then_some(()));
     run.child.kill().unwrap();
-    site.agents[0].says("was given up by its controller; its records stay in");
+    site.agents[0].says("was abandoned by its controller; its records remain in");
     let runs = std::fs::read_dir(site.room.path().join("work1")).unwrap().flatten();
     let record = runs.map(|run| run.path().join("record")).find(|path| path.is_dir()).unwrap();
     let record = record.display().to_string();

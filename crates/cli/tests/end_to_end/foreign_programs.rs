@@ -104,7 +104,7 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a server that listens at an address of this machine.
+    /// Starts a server that listens on an address of this machine.
     pub(crate) fn start(address: &str) -> Option<Postgres> {
         let programs = std::fs::read_dir("/usr/lib/postgresql").ok().and_then(|versions| {
             versions

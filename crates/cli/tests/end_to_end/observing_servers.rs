@@ -92,7 +92,7 @@ fn nginx_and_the_python_server_behind_it_are_observed() {
     assert!(proxy.ends_with(&format!(" (nginx (nginx), target 127.0.0.1:{port}): watched")), "{proxy}");
     assert_eq!(
         line(&printed, "log (nginx)"),
-        "observing log (nginx): not watched, because the place of its access log is not known; add --observe log:FILE"
+        "observing log (nginx): not watched, because the location of its access log is not known; add --observe log:FILE"
     );
     let application = line(&printed, &format!("process:{}", python.pid()));
     assert!(application.ends_with(&format!(" (Python), {behind}): watched")), "{application}");
@@ -118,7 +118,7 @@ fn a_python_server_is_observed() {
     assert!(application.ends_with(&format!(" (Python), target 127.0.0.1:{port}): watched")), "{application}");
     let log = line(&printed, "log (");
     assert!(
-        log.ends_with(": not watched, because the place of its log is not known; add --observe log:FILE"),
+        log.ends_with(": not watched, because the location of its log is not known; add --observe log:FILE"),
         "{log}"
     );
 }

@@ -258,7 +258,7 @@ impl RunSite {
             }
         } else if silent_s >= 2 * state.lease_s || !state.has_ended {
             (self.say)(&format!(
-                "the run {} was given up by its controller; its records stay in {}",
+                "the run {} was abandoned by its controller; its records remain in {}",
                 self.run,
                 state.dir.display()
             ));

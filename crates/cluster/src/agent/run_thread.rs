@@ -55,7 +55,7 @@ pub(super) struct RunThread {
     pub(super) dir: PathBuf,
     pub(super) reports: ReportQueue,
     pub(super) events: UnboundedSender<ThreadEvent>,
-    /// Receives the order to begin; it is closed if the run is given up.
+    /// Receives the order to begin; it is closed if the run is abandoned.
     pub(super) begin: Receiver<()>,
 }
 
@@ -70,7 +70,7 @@ impl RunThread {
         let _ = self.events.send(event);
     }
 
-    /// Returns the end of the run; `None` if it was given up before it began.
+    /// Returns the end of the run; `None` if it was abandoned before it began.
     fn run(&self, order: PrepareOrder) -> Result<Option<EndReport>, String> {
         let PrepareOrder { request, files, origin_ns, wall_start_ms, phase_ms, grace_ms, joins, .. } = order;
         let observation = order.observe;

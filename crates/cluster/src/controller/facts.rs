@@ -88,7 +88,7 @@ fn replay_records(
         }
         if outcome.record.is_none() && outcome.left_at.is_none() && replay.samples > 0 {
             outcome.problem += &format!(
-                "; its {} samples come from the seconds that it sent: their times are exact to 0.1 %, their users and order \
+                "; its {} samples come from the seconds that it sent: their times are accurate to 0.1 %, their users and order \
                  are unknown",
                 replay.samples
             );

@@ -10,7 +10,7 @@ use crate::error::ControlError;
 use crate::reversible::{Reversible, Undone};
 use crate::system::{System, arguments, run};
 
-/// A change of the network. All objects are created, and have unique names.
+/// A change to the network. All objects are created, and have unique names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum NetworkChange {

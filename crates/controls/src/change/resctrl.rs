@@ -17,7 +17,7 @@ const ROUNDS_MAX: u32 = 1_000;
 
 const ESRCH: i32 = 3;
 
-/// A change of a resctrl group. Groups are named by their directory below the mount point; the default group has the name "".
+/// A change to a resctrl group. Groups are named by their directory below the mount point; the default group has the name "".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum ResctrlChange {

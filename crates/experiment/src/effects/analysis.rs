@@ -125,7 +125,7 @@ pub struct ExperimentAnalysis {
     pub scale: ResponseScale,
     /// Number of blocks with at least one value.
     pub blocks: usize,
-    /// Number of blocks and cases without a usable value.
+    /// Number of cells, each a block and a case, without a usable value.
     pub missing: usize,
     /// Number of values that were not usable: values of 0 or below cannot be compared by ratios.
     pub unusable: usize,

@@ -99,7 +99,7 @@ impl LookPlan {
         self.looks.first().map_or(0, |look| look.blocks)
     }
 
-    /// The error for an analysis after `blocks` blocks, also if the experiment ends between two looks: the analysis
+    /// The error for an analysis after `blocks` blocks, even if the experiment ends between two looks: the analysis
     /// then replaces the next look. After the last look, it has the error of the last look.
     #[must_use]
     pub fn error_at(&self, blocks: u32) -> f64 {

@@ -33,7 +33,7 @@ pub enum NotRecoverable {
 }
 
 /// Estimates the share of the loss from `base` to `worst` that `treated` recovers. Cases are counted from 1. The values are
-/// compared by their differences, also on a scale of ratios.
+/// compared by their differences, even on a scale of ratios.
 ///
 /// The interval is that of Fieller ("Some problems in interval estimation", Journal of the Royal Statistical Society B
 /// 16, 1954) for the ratio of two correlated means. It is exact for normal values. The intervals of a bootstrap over 3

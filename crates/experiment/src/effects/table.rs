@@ -39,7 +39,7 @@ pub enum TableError {
         /// The case.
         case: u32,
     },
-    /// A block and case has two values.
+    /// A case has two values in the same block.
     #[error("the case {case} has two values in block {block}")]
     Repeated {
         /// The block.
@@ -47,8 +47,8 @@ pub enum TableError {
         /// The case.
         case: u32,
     },
-    /// There are too many blocks and cases.
-    #[error("the table has more than {TRIALS_MAX} blocks and cases")]
+    /// The number of blocks times the number of cases is too large.
+    #[error("the table has more than {TRIALS_MAX} cells (blocks times cases)")]
     TooLarge,
 }
 
@@ -115,7 +115,7 @@ impl ResponseTable {
         self.unusable
     }
 
-    /// Number of blocks and cases without a usable value.
+    /// Number of cells, each a block and a case, without a usable value.
     #[must_use]
     pub fn missing(&self) -> usize {
         self.cells.iter().filter(|cell| cell.is_none()).count()

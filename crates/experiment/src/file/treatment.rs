@@ -177,7 +177,7 @@ pub struct RestartSettings {
 pub struct CommandPair {
     /// Runs before the trial.
     pub apply: Command,
-    /// Runs after the trial, also after a failed one.
+    /// Runs after the trial, even after a failed one.
     pub undo: Command,
 }
 
@@ -328,7 +328,7 @@ struct TreatmentTable {
     /// command: runs before the trial.
     #[serde(skip_serializing_if = "Option::is_none")]
     apply: Option<Command>,
-    /// command: runs after the trial, also after a failed one.
+    /// command: runs after the trial, even after a failed one.
     #[serde(skip_serializing_if = "Option::is_none")]
     undo: Option<Command>,
 }

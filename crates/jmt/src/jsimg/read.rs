@@ -1,9 +1,9 @@
 //! Reads `.jsimg` files.
 //!
-//! A delay that is the reference station of a class is not a station for this class: it is the outside, and its service
+//! A delay that is the reference station of a class is not a station for this class: it represents the outside, and its service
 //! time is the think time. If a class has another reference station, each route to that station is replaced by two
-//! routes. The first one leads to outside, where the pass ends and closed customers do not think. The second one leads
-//! from outside to the station.
+//! routes. The first one leaves the network, where the pass ends and closed customers do not think. The second one leads
+//! from outside the network to the station.
 
 use std::collections::{BTreeMap, BTreeSet};
 

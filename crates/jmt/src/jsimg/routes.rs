@@ -9,7 +9,7 @@ use crate::findings::Findings;
 /// The routing of a class from a node.
 pub(super) struct Choice {
     pub(super) strategy: Strategy,
-    /// All possible target nodes, including nodes that are the outside for this class.
+    /// All possible target nodes, including nodes that represent the outside of the network for this class.
     pub(super) nodes: Vec<usize>,
 }
 
@@ -93,7 +93,7 @@ struct Reader<'m> {
 }
 
 impl Reader<'_> {
-    /// The place of a node. Sinks and the reference node of the class are the outside.
+    /// The place of a node. Sinks and the reference node of the class represent the outside of the network.
     fn place(&self, node: usize) -> Place {
         let file_node = &self.model.nodes[node];
         if file_node.kind == NodeKind::Sink || self.model.classes[self.class].reference == node {
@@ -165,7 +165,7 @@ impl Reader<'_> {
         if is_state_dependent && places.len() > 1 && nodes.iter().any(is_reference) {
             findings.error(
                 self.strategy,
-                "has the reference station of the class among its targets, which is outside here and has no state",
+                "has the reference station of the class among its targets, which is outside the network and has no state",
             );
             return None;
         }

@@ -13,7 +13,7 @@ use busyhour_queueing::network::{
 use super::laws::{distribution, sub_parameter, value_parameter};
 use crate::text::{decimal, escape};
 
-/// Names of the nodes that represent the outside.
+/// Names of the nodes that represent the outside of the network.
 const SOURCE: &str = "Source";
 const SINK: &str = "Sink";
 const THINK: &str = "Think";

@@ -36,7 +36,7 @@ pub(crate) struct QuantityKey {
 }
 
 impl QuantityKey {
-    /// The name for users.
+    /// The name that is shown to users.
     pub(crate) fn words(&self, names: &ProgramNames) -> String {
         let origin = match names.of("", &self.origin) {
             Some(name) => format!("{name} ({})", self.origin),

@@ -24,7 +24,7 @@ pub(super) enum TlsSetupError {
     Rustls(#[from] rustls::Error),
 }
 
-/// Checks certificates against the given or the usual authorities.
+/// Checks certificates against the given authorities or those of Mozilla's list.
 #[derive(Clone)]
 pub(super) struct TlsConnector {
     config: Arc<ClientConfig>,

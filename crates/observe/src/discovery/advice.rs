@@ -37,7 +37,7 @@ pub(super) fn sources_elsewhere(location: &Location, limit: Option<&str>) -> Vec
             format!("run as root or as the user {uid}, or name the process with --pid"),
         ),
         Location::NothingListens => {
-            (String::from("nothing listens at this address"), String::from("start the system before the run"))
+            (String::from("nothing listens on this address"), String::from("start the system before the run"))
         }
         Location::Remote => (
             String::from(
@@ -78,7 +78,7 @@ fn vec_of<const N: usize>(sources: [Option<ObservableSource>; N]) -> Vec<Observa
 
 fn process_source(root: &ProcRoot, pid: u32) -> ObservableSource {
     let name = format!("process:{pid}");
-    // Input and output need the permission that the other parts need, too.
+    // Reading input and output requires the same permission as the other parts.
     let io = read_bounded(&root.process(pid, "io"), 1);
     if io.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
         return partly(
@@ -129,7 +129,7 @@ fn server_source(root: &ProcRoot, process: &FoundProcess) -> Option<ObservableSo
         )
     };
     let log = |what: &str| {
-        unavailable("log", format!("the place of its {what} is not known"), "add --observe log:FILE")
+        unavailable("log", format!("the location of its {what} is not known"), "add --observe log:FILE")
     };
     match process.kind {
         ServerKind::Jvm => Some(jvm_source(root, process.pid)),
@@ -140,7 +140,7 @@ fn server_source(root: &ProcRoot, process: &FoundProcess) -> Option<ObservableSo
     }
 }
 
-/// The address for connections to a server on this machine; `None` if it listens at Unix sockets only.
+/// The address for connections to a server on this machine; `None` if it listens on Unix sockets only.
 fn address_to_use(process: &FoundProcess) -> Option<SocketAddr> {
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
     process.listens_on.first().map(|address| match address.ip().is_unspecified() {

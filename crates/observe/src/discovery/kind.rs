@@ -47,7 +47,7 @@ const NAMES: [(&str, ServerKind); 12] = [
 ];
 
 impl ServerKind {
-    /// The name for users.
+    /// The name that is shown to users.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! The memory that a JVM allocates.
 //!
 //! At each collection, HotSpot publishes how many words threads allocated in their allocation buffers since the
-//! previous collection (`sun.gc.tlab.alloc`). The probe adds these numbers. If several collections lie between two
+//! previous collection (`sun.gc.tlab.alloc`). The probe adds these numbers. If several collections occur between two
 //! readings, only the number of the last one is known. Each of the others is estimated as the mean of this number and
 //! the number at the previous reading.
 //!

@@ -97,7 +97,7 @@ impl JvmCollector {
         }
     }
 
-    /// The name for users.
+    /// The name that is shown to users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

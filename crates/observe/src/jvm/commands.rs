@@ -51,7 +51,7 @@ impl AttachedJvm {
             .map_err(|error| AttachError::Answer { command: "GC.class_histogram", detail: error.to_string() })
     }
 
-    /// Collects the whole heap, also if the JVM ignores `System.gc()`. ZGC and Shenandoah do most of the work while the application runs.
+    /// Collects the whole heap, even if the JVM ignores `System.gc()`. ZGC and Shenandoah do most of the work while the application runs.
     ///
     /// # Errors
     /// The JVM does not answer.

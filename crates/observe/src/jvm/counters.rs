@@ -83,7 +83,7 @@ pub enum CounterFileError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryDamage {
     /// The entry is too short or extends beyond the end of the file.
-    #[error("its length is not between 20 and the rest of the file")]
+    #[error("it is shorter than 20 bytes or extends beyond the end of the file")]
     Length,
     /// The name is outside the entry or does not end with a zero byte.
     #[error("its name is not within the entry")]
@@ -207,7 +207,8 @@ pub struct CounterIndex {
 impl CounterIndex {
     /// Reads the entries of a file. Costs one pass over the entries; memory is proportional to their names.
     ///
-    /// Vectors of numbers and types of later versions are counted and skipped. If two entries have the same name, the first is used.
+    /// Vectors of numbers, and entries with types of later versions, are counted and skipped. If two entries have the same name,
+    /// the first is used.
     ///
     /// # Errors
     /// The file is not a file of counters, is not complete yet, or an entry is damaged. Entries before a damaged one are not

@@ -23,14 +23,14 @@ static METRICS: [Metric; 10] = [
     Metric::counter("node_disk_writes_completed_total", "Completed writes."),
     Metric::counter("node_disk_written_bytes_total", "Bytes written."),
     Metric::counter("node_disk_write_time_seconds_total", "Time of all writes, including waiting."),
-    Metric::gauge("node_disk_io_now", "Reads and writes under way."),
+    Metric::gauge("node_disk_io_now", "Reads and writes in progress."),
     Metric::counter(
         "node_disk_io_time_seconds_total",
         "Time in which the disk was busy. Disks that serve several requests at once are not yet saturated at 1 s per second.",
     ),
     Metric::counter(
         "node_disk_io_time_weighted_seconds_total",
-        "Time of all reads and writes, under way and completed.",
+        "Time of all reads and writes, in progress and completed.",
     ),
     Metric::gauge(
         "busyhour_disk_await_seconds",
@@ -59,7 +59,7 @@ pub(super) struct DiskReader {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Disk<'l> {
     name: &'l [u8],
-    /// Reads: completed, merged, sectors, ms; writes: the same; I/O under way, ms of I/O, weighted ms.
+    /// Reads: completed, merged, sectors, ms; writes: the same; I/O in progress, ms of I/O, weighted ms.
     values: [u64; 11],
 }
 

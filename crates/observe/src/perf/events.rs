@@ -102,5 +102,5 @@ pub(super) static MPKI: Metric = Metric::gauge(
 /// The share of time in which events were really counted.
 pub(super) static COUNTED: Metric = Metric::gauge(
     "busyhour_perf_counted_ratio",
-    "Share of the time in which the processor counted an event; the count is scaled up by its inverse.",
+    "Share of the time in which the processor counted an event; the count is divided by this share.",
 );

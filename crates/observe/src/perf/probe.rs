@@ -35,10 +35,10 @@ pub enum PerfTarget {
 
 /// Records performance counters of a process or a cgroup.
 ///
-/// Counting begins with the first reading, at which a counter is opened for each thread, or for each core in case of a cgroup.
+/// Counting begins with the first reading, at which a counter is opened for each thread, or for each core if the target is a cgroup.
 /// The totals start at 0 then. Events in the kernel are included if that is permitted; the label `scope` is `all` or `user`.
 /// An event that cannot be counted is unavailable, with the reason. If there are more events than the processor can count at once,
-/// the kernel counts them in turns. Counts are then scaled up, and the share of time in which the event was counted is recorded, too.
+/// the kernel multiplexes them. Counts are then scaled up, and the share of time in which the event was counted is recorded, too.
 #[derive(Debug)]
 pub struct PerfProbe {
     source: String,
@@ -184,7 +184,7 @@ fn record(reading: &mut Reading<'_>, set: &mut EventSet, increase: Increase) {
     }
 }
 
-/// Opens an event at all places; `None` if it happens in the kernel and may not be counted there.
+/// Opens an event at all places; `None` if it occurs in the kernel and counting in the kernel is not permitted.
 fn open_event(kind: &EventKind, places: &[Place<'_>]) -> io::Result<Option<(Counters, &'static str)>> {
     match open_all(kind, places, true) {
         Ok(counters) => Ok(Some((counters, "all"))),

@@ -144,7 +144,7 @@ fn find_own(
     Ok(())
 }
 
-/// Counts the own sockets by server. Servers without connections keep their place with 0.
+/// Counts the process's own sockets by server. Servers without connections remain, with a count of 0.
 fn count(sockets: &[DiagTcpSocket], own: &FxHashSet<u32>, peers: &mut BTreeMap<SocketAddr, (u32, u32)>) {
     peers.values_mut().for_each(|counts| *counts = (0, 0));
     for socket in sockets.iter().filter(|socket| own.contains(&socket.inode)) {

@@ -57,7 +57,7 @@ pub enum PqosError {
     },
 }
 
-/// Reads the output line by line, also while `pqos` runs.
+/// Reads the output line by line, even while `pqos` runs.
 #[derive(Clone, Debug, Default)]
 pub struct PqosReader {
     names: Vec<String>,

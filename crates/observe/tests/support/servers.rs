@@ -38,7 +38,7 @@ impl TestProcess {
     }
 
     /// A Python program: `ready(text)` prints the first line, `wait()` returns when the test closes the input,
-    /// and `child(parent)` ends after its parent, also if that is killed.
+    /// and `child(parent)` ends after its parent, even if the parent is killed.
     pub fn python(program: &str) -> Option<TestProcess> {
         TestProcess::start(&mut python_command(program))
     }

@@ -137,7 +137,7 @@ pub enum CapacityFinding {
     },
     /// Models with very different capacities describe the measurements about equally well.
     CapacityNotDetermined {
-        /// The best measured throughput over the estimated capacity.
+        /// The highest measured throughput divided by the estimated capacity.
         reached: f64,
         /// Lower end of the capacity per second.
         low_per_s: f64,
@@ -292,11 +292,11 @@ impl CapacityFinding {
                 "a closed model describes users who wait for each response; the measurement is excluded from the fit"
             }
             F::FewPoints { .. } => {
-                "the highest measured throughput is used as the capacity, without an interval; measure at more numbers of \
-                 users, below and above the knee"
+                "the highest measured throughput is used as the capacity, without an interval; measure at more loads, below \
+                 and above the knee"
             }
             F::FewForUsl { .. } => {
-                "with so few points the three parameters follow the noise; measure at more numbers of users"
+                "with so few points the three parameters follow the noise; measure at more loads"
             }
             F::NotNearSaturation { .. } => {
                 "the capacity is extrapolated; it is certain only that it exceeds the highest measured throughput; measure \

@@ -150,7 +150,7 @@ fn inverse(matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 
 fn eliminate(mut matrix: Vec<Vec<f64>>, mut right: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let size = matrix.len();
-    // Rows and columns are scaled by the diagonal, so that the matrix of parameters of different magnitudes is not singular.
+    // Rows and columns are scaled by the diagonal, so that different magnitudes of parameters do not make it singular.
     let scale: Vec<f64> = (0..size).map(|i| matrix[i][i].abs().sqrt()).collect();
     if scale.iter().any(|scale| !scale.is_finite() || *scale == 0.0) {
         return None;

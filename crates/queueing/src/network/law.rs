@@ -67,7 +67,7 @@ pub enum TimeLaw {
     Pareto {
         /// Mean in seconds.
         mean_s: f64,
-        /// Shape, greater than 1; up to 2 the variance is infinite.
+        /// Shape, greater than 1. If it is at most 2, the variance is infinite.
         shape: f64,
     },
     /// Uniform.
@@ -91,7 +91,7 @@ pub enum TimeLaw {
         /// Transitions per second out of each state.
         leave_per_s: [f64; 2],
     },
-    /// Recorded values in their order; after the last value the first one follows again.
+    /// Recorded values in their original order, repeated cyclically.
     Replay {
         /// The name of the file with the values, as written in the model.
         file: String,

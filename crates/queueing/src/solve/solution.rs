@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::assumptions::BrokenAssumption;
 use super::bounds::Bounds;
 
-/// The probabilities of the quantiles that a solution contains, as far as the quantiles are known.
+/// The probabilities of the quantiles in a solution. Quantiles that are not known are omitted.
 pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 /// The method by which a network was solved.

@@ -32,7 +32,7 @@ pub fn largest_load_html(report: &LargestLoadReport, prefix: &str) -> String {
     let thresholds = report.thresholds.join("; ");
     let link =
         |row: usize| report.trials.get(row).map(|record| format!("{prefix}{}/report.html", record.dir));
-    let subtitle = html! { "Search in " (unit) " with the thresholds " (printable(&thresholds)) };
+    let subtitle = html! { "Load in " (unit) ", with the thresholds " (printable(&thresholds)) };
     let sections = html! {
         section.first aria-label="Result" {
             p.headline { (printable(&largest_load_sentence(report))) }

@@ -44,7 +44,7 @@ fn requirements_are_parsed() {
         ("Checkout is fast: p95 of checkout < 1s", "Checkout is fast: require p95 of 'checkout' < 1000ms"),
         (
             "require hits > 10 for 5s",
-            "column 19: `for` gives the shortest duration of a failure, and this is a requirement | write `over 30s` for every window of 30 s, or reverse the condition: `fail if … for 30s`",
+            "column 19: `for` sets the shortest duration of a failure, so it cannot be used in a requirement | write `over 30s` for every window of 30 s, or reverse the condition: `fail if … for 30s`",
         ),
     ];
     for (text, expected) in table {

@@ -12,9 +12,9 @@ use rustix::time::{
 use super::error::AttachError;
 
 /// Interval between checks of a condition for which there is no event to wait for.
-const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
+const RECHECK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 
-/// The end of the time for a command: a timer of the kernel, so that no clock is read.
+/// The deadline of a command. It is a kernel timer, so no clock is read.
 #[derive(Debug)]
 pub(super) struct Deadline {
     timer: OwnedFd,
@@ -53,13 +53,13 @@ impl Deadline {
     }
 
     /// Waits for a few milliseconds; returns whether the event occurred.
-    pub(super) fn add_new_processes(
+    pub(super) fn wait_briefly(
         &self,
         descriptor: BorrowedFd<'_>,
         events: PollFlags,
         pid: u32,
     ) -> Result<bool, AttachError> {
-        self.wait_within(descriptor, events, Some(&LOOK_AGAIN))
+        self.wait_within(descriptor, events, Some(&RECHECK_INTERVAL))
             .map_err(|source| AttachError::Exchange { pid, source })?
             .ok_or(AttachError::Timeout { timeout: self.timeout })
     }
@@ -67,7 +67,7 @@ impl Deadline {
     /// Waits for a few milliseconds.
     pub(super) fn pause(&self) -> Result<(), AttachError> {
         let mut descriptors = [PollFd::from_borrowed_fd(self.timer.as_fd(), PollFlags::IN)];
-        match poll(&mut descriptors, Some(&LOOK_AGAIN)) {
+        match poll(&mut descriptors, Some(&RECHECK_INTERVAL)) {
             Ok(1..) => Err(AttachError::Timeout { timeout: self.timeout }),
             Ok(0) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(AttachError::Timer(error.into())),

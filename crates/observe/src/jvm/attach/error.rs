@@ -108,7 +108,7 @@ pub enum AttachError {
     },
     /// The JVM closed the connection.
     #[error(
-        "the JVM {pid} closed the connection without an answer; JDK 8 does so for other users than its own, also for root"
+        "the JVM {pid} closed the connection without an answer; JDK 8 does so for users other than its own, even for root"
     )]
     NoAnswer {
         /// The process ID.

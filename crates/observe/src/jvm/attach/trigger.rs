@@ -35,7 +35,7 @@ pub(super) fn trigger(
     // The JVM renames the socket to this name when it is ready.
     while !socket.exists() {
         // The descriptor of a process becomes readable when the process ends.
-        if deadline.add_new_processes(process.as_fd(), PollFlags::IN, pid)? {
+        if deadline.wait_briefly(process.as_fd(), PollFlags::IN, pid)? {
             return Err(AttachError::Ended { pid });
         }
     }

@@ -76,7 +76,7 @@ export function resample(
   return out;
 }
 
-/** Minimum factor between the ends of an axis. A shorter axis might lie between two ticks and have no labels. */
+/** Minimum factor between the ends of an axis. A shorter axis might fit between two ticks and have no labels. */
 const RANGE_MIN = 5;
 
 /** The range of a logarithmic axis that includes `low` and `high` and is long enough for ticks. */
