@@ -1,6 +1,7 @@
 //! `busyhour cluster`: the hub, its agents, and runs on them.
 
 mod agent;
+mod agent_name;
 mod args;
 mod attach;
 mod hub;

@@ -16,16 +16,14 @@ use crate::observing::RunObservation;
 /// The port of NATS servers whose address has none.
 const NATS_PORT: u16 = 4222;
 
-/// Maximum length of an agent's name.
-const NAME_MAX: usize = 60;
-
 /// Runs the verb.
 pub(super) fn main(args: &AgentArgs) -> Exit {
     let labels = match labels(&args.labels) {
         Ok(labels) => labels.into_iter().collect::<BTreeMap<_, _>>(),
         Err(message) => return complain(Exit::Usage, &message),
     };
-    let available = std::thread::available_parallelism().map_or(u32::MAX, |cores| cores.get() as u32);
+    let available = std::thread::available_parallelism()
+        .map_or(u32::MAX, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX));
     if let Err(message) = check_cores(args.cores, available) {
         return complain(Exit::Usage, &message);
     }
@@ -94,15 +92,6 @@ fn check_cores(cores: Option<u32>, available: u32) -> Result<(), String> {
     }
 }
 
-/// Reads the name of an agent. Names are parts of messages, tables and file names.
-pub(super) fn name(text: &str) -> Result<String, String> {
-    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if text.is_empty() || text.chars().count() > NAME_MAX || !text.chars().all(is_allowed) {
-        return Err(format!("a name has 1 to {NAME_MAX} letters, digits, '-', '_' and '.'"));
-    }
-    Ok(text.to_owned())
-}
-
 /// The name of this machine.
 fn machine_name() -> String {
     #[cfg(unix)]
@@ -130,23 +119,13 @@ fn stop_on_signals(stop: AgentStop) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_cores, hub_address, name};
+    use super::{check_cores, hub_address};
 
     #[test]
     fn an_agent_has_no_more_cores_than_its_machine() {
         assert_eq!(check_cores(Some(99), 2), Err("--cores 99: this process may use 2 cores".to_owned()));
         assert_eq!(check_cores(Some(2), 2), Ok(()));
         assert_eq!(check_cores(None, 2), Ok(()));
-    }
-
-    #[test]
-    fn names_of_agents_are_simple() {
-        for good in ["load1", "eu-west.example", "größe_2"] {
-            assert_eq!(name(good).as_deref(), Ok(good));
-        }
-        for bad in ["", "a b", "a*", "a>", "a/b", "a\n", &"x".repeat(61)] {
-            assert!(name(bad).is_err(), "{bad:?}");
-        }
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(crate) struct AgentArgs {
     #[arg(long, alias = "nats", value_name = "INVITATION")]
     pub(super) join: String,
     /// Name of the agent (default: the name of the machine).
-    #[arg(long, value_name = "NAME", value_parser = super::agent::name)]
+    #[arg(long, value_name = "NAME", value_parser = super::agent_name::agent_name)]
     pub(super) name: Option<String>,
     /// Label by which runs select agents; may be given several times.
     #[arg(long = "label", value_name = "NAME=VALUE")]

@@ -142,7 +142,7 @@ fn known_text(text: &str, properties: &BTreeMap<String, String>) -> Option<Strin
         _ => return None,
     };
     let value = properties.get(*name).map(String::as_str).or(default)?;
-    if [name, value].iter().any(|text| text.contains(['$', '\\'])) {
+    if [*name, value].iter().any(|text| text.contains(['$', '\\'])) {
         return None;
     }
     Some(format!("{before}{value}{}", known_text(after, properties)?))
@@ -158,7 +158,9 @@ pub(super) fn dealt_files(plan: &str, rows: CsvRows, properties: &BTreeMap<Strin
             continue;
         };
         match DataSet::of(&element, properties).deal(rows) {
-            Ok(Some((file, form))) => drop(deal.files.insert(file, form)),
+            Ok(Some((file, form))) => {
+                deal.files.insert(file, form);
+            }
             Ok(None) => {}
             Err(reason) => deal.doubts.push(Doubt { file: file.to_owned(), reason }),
         }
