@@ -348,9 +348,7 @@ impl Caveat {
                 "starts, responses and a server on this machine were delayed; measure again on a dedicated machine, or while its host is idle",
             ),
             Caveat::CpuThrottled { percent } => Description::new(
-                format!(
-                    "the generator used up the CPU quota of its control group in {percent:.0} % of the periods and then had to wait"
-                ),
+                format!("the generator used up its CPU quota in {percent:.0} % of the periods"),
                 "starts were late by up to a period (usually 100 ms); raise the CPU limit of the container, or use more agents",
             ),
             Caveat::RecorderStalled { stalls, stalled_s } => Description::new(

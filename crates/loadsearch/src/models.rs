@@ -20,7 +20,7 @@ const LOADS_MIN: usize = 4;
 /// From this share of failed requests on, throughput and response times are those of failures.
 const FAILED_SHARE_MAX: f64 = 0.5;
 
-/// Whether a trial shows a steady state: it is valid, started at rest, and its load was served: most requests did not fail.
+/// Whether a trial shows a steady state: it is valid, started without queued requests, and its load was served: most requests did not fail.
 pub(crate) fn served(kind: LoadKind, record: &TrialRecord) -> bool {
     let Some(measures) = &record.measures else { return false };
     let is_void = matches!(record.outcome, TrialOutcome::Void(_));

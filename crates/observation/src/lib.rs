@@ -58,6 +58,5 @@ pub use observer::{ObservedSeries, SourceLinesSink, SystemObserver};
 pub use perfmon_observer::{PerfMonObserver, WarningSink};
 pub use perfmon_series::PerfMonSeries;
 pub use request::ObservationRequest;
-pub use search::LineSink;
-pub use source_line::{LineState, SourceLine};
+pub use source_line::{LineSink, LineState, SourceLine};
 pub use source_spec::{ProcessName, SourceSpec, SourceSpecError, parse_sources};

@@ -11,7 +11,7 @@ use busyhour_series::FileStart;
 use crate::neighbours_file::NeighbourSink;
 use crate::observation::{Observation, RunningObservation};
 use crate::request::ObservationRequest;
-use crate::search::LineSink;
+use crate::source_line::LineSink;
 use crate::source_line::SourceLine;
 
 /// The series of a run, which become available when it starts. Clones refer to the same run.

@@ -18,9 +18,6 @@ use crate::source_failures::RunningLines;
 #[cfg(test)]
 use crate::source_line::SourceLine;
 
-/// Receives the lines of sources that are found during the run, and errors.
-pub type LineSink = Box<dyn FnMut(&str) + Send>;
-
 /// The thread of the search. Dropping this value ends the search without waiting for it: a search in progress, which may resolve
 /// names of hosts, ends later, and its result is discarded.
 #[derive(Debug)]

@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use busyhour_observe::SourceChange;
 use busyhour_record::RunDirError;
 
-use crate::search::LineSink;
-use crate::source_line::{LineState, SourceLine};
+use crate::source_line::{LineSink, LineState, SourceLine};
 use crate::sources_file;
 
 /// The lines of an observation that is running: where they are printed and stored. Clones share them.

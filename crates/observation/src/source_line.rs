@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Receives the lines of sources that are found or fail during the run, and errors.
+pub type LineSink = Box<dyn FnMut(&str) + Send>;
+
 /// Whether a source is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineState {
