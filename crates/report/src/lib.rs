@@ -54,6 +54,7 @@ mod marks;
 mod neighbour_lines;
 pub mod numbers;
 mod observation_text;
+mod observed_logs;
 mod page;
 mod percentiles;
 mod progress;
@@ -94,6 +95,7 @@ pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json}
 pub use log_words::{NamedLog, log_comparison_note, log_entries, log_extent, log_notes, log_verdict};
 pub use neighbour_lines::neighbour_text;
 pub use observation_text::observation_text;
+pub use observed_logs::observed_logs_text;
 pub use page::{
     EVENTS_PATH, LIVE_TEXT_IDS, LivePage, LogBaseline, LogPage, NoSolution, WhatIfClass, WhatIfFound,
     WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
-use busyhour_report::{neighbour_text, observation_html, observation_text};
+use busyhour_report::{neighbour_text, observation_html, observation_text, observed_logs_text};
 use busyhour_results::{SystemObservation, read_observation};
 use busyhour_terminal::exit::{Exit, complain, note, print};
 use busyhour_terminal::output::Output;
@@ -19,6 +19,7 @@ pub fn show(dir: &Path, details: bool, files: &[OutputFile]) -> Exit {
     if let Some(system) = &observed.summary.system {
         print(&observation_text(system, details || !out.is_terminal, out.look));
     }
+    print(&observed_logs_text(&observed.record, out.look));
     print(&neighbour_text(&observed.summary, out.look));
     for file in files {
         let text = match text_of(&observed, file.kind) {
