@@ -26,7 +26,9 @@ pub fn observed_logs_text(record: &SystemRecord, look: Look) -> String {
 fn log_text(log: &LogRecord, look: Look) -> String {
     let problems = match log.matching {
         0 => "no problem".to_owned(),
-        count => format!("{} of them {}", thousands(count), if count == 1 { "a problem" } else { "problems" }),
+        count => {
+            format!("{} of them {}", thousands(count), if count == 1 { "a problem" } else { "problems" })
+        }
     };
     let mut text = format!("{}: {}, {problems}\n", printable(&log.name), log_entries(log.entries));
     let width = look.width.unwrap_or(TEMPLATE_CHARS);
