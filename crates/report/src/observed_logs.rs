@@ -92,7 +92,7 @@ mod tests {
         let look = Look { width: Some(24), colour: false };
         assert_eq!(
             log_text(&log, look),
-            "log:server.log: 2,999,896 entries, 3,002 of them problems\n  3,000 × order <*> fail…\n  1 × no room\n  1 × late\n  \
+            "log:server.log: 2,999,896 entries, 3,002 of them problems\n  3,000 × order <*> fai…\n  1 × no room\n  1 × late\n  \
              and 2 further templates\n"
         );
         log.matching = 0;
