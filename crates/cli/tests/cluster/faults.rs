@@ -54,7 +54,11 @@ fn the_share_of_an_interrupted_agent_is_named_and_its_record_counts() {
     let url = site.url();
     let mut run = site.run(&[&url, "--rate", "100/s", "--for", "10s"]);
     run.says("2 agents start together");
-    wait_for("requests", || (!site.server.take_requests().is_empty()).then_some(()));
+    let mut requests = 0;
+    wait_for("requests of both agents", || {
+        requests += site.server.take_requests().len();
+        (requests >= 100).then_some(())
+    });
     site.agents[1].signal(Signal::TERM);
     run.says("the agent agent2 was interrupted at");
     assert_eq!(code(&mut run), 12, "{}", run.err());

@@ -58,7 +58,7 @@ fn an_agent_that_is_cut_off_longer_than_its_lease_stops_and_keeps_its_record() {
     network.wait_for_seconds("agent2", 2);
     network.set_connected(2, false);
     network.agents[1].says("the run is stopped");
-    network.agents[1].says("its records stay in");
+    network.agents[1].says("its records remain in");
     assert_eq!(code(&mut run), 12, "{}", run.err());
     assert!(
         run.err().contains("a part of the load is missing: the share 2/2 of the agent agent2"),
