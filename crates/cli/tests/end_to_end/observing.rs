@@ -114,7 +114,7 @@ fn mistakes_in_the_list_of_sources_are_named() {
     room.run_line("run http://127.0.0.1:1/ --observe-interval 10ms").expect(2).reports(&["at least 100ms"]);
     room.run_line("observe").expect(2).reports(&["no source to observe is given", "--pid"]);
     room.run_line("observe --target 8080 --for 1s").expect(2).reports(&["--target", "HOST:PORT"]);
-    room.run_line("observe --pid 999999999 --for 1s").expect(0).reports(&["there is no process 999999999"]);
+    room.run_line("observe --pid 999999999 --for 1s").expect(2).reports(&["there is no process 999999999"]);
 }
 
 #[test]
