@@ -15,8 +15,8 @@ use busyhour_launch::{
 };
 use busyhour_record::{Manifest, RunDir};
 use busyhour_results::{
-    InputFacts, ReadSettings, RecordReading, ResultsError, ResultsInput, ResultsOptions, read_snapshots,
-    record_reading, run_dir_hint, run_start_ms,
+    InputFacts, ReadSettings, RecordReading, ResultsError, ResultsInput, ResultsOptions, is_observation,
+    read_snapshots, record_reading, run_dir_hint, run_start_ms,
 };
 use busyhour_sample::Snapshot;
 use busyhour_terminal::command_error::CommandError;
@@ -315,11 +315,6 @@ fn plan_name(source: &Path) -> Result<String, (Exit, String)> {
     Ok(source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default())
 }
 
-/// Whether a directory contains an observation without a run.
-fn is_observation(dir: &Path) -> bool {
-    !RunDir::open(dir).manifest_path().exists() && dir.join(busyhour_series::SERIES_FILE_NAME).is_file()
-}
-
 fn manifest(dir: &Path) -> Result<Manifest, (Exit, String)> {
     let manifest = RunDir::open(dir).read_manifest();
     manifest.map_err(|error| (Exit::Refused, hinted(chain(&error), run_dir_hint(&error))))
@@ -450,19 +445,4 @@ fn exporter(
         Format::Collapsed => return Err("stacks are not written second by second".into()),
         Format::Parquet => return Err("Parquet files are not written second by second".into()),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_observation_without_a_run_is_recognized() {
-        let dir = tempfile::tempdir().unwrap();
-        assert!(!is_observation(dir.path()), "there are no series");
-        std::fs::write(dir.path().join(busyhour_series::SERIES_FILE_NAME), "").unwrap();
-        assert!(is_observation(dir.path()));
-        std::fs::write(RunDir::open(dir.path()).manifest_path(), "{}").unwrap();
-        assert!(!is_observation(dir.path()), "it is a run");
-    }
 }
