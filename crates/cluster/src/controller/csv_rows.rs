@@ -20,6 +20,9 @@ pub(super) struct RowForm {
     pub(super) encoding: Encoding,
 }
 
+/// Maximum length in bytes of a text with the values of properties.
+const KNOWN_MAX: usize = 1 << 16;
+
 /// How line ends and quotation marks are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
@@ -130,22 +133,26 @@ impl DataSet {
 /// The text of a property of an element before the run; `None` if it contains an expression other than a property with `__P` or
 /// `__property`.
 fn known_text(text: &str, properties: &BTreeMap<String, String>) -> Option<String> {
-    let Some(start) = text.find("${") else { return Some(text.to_owned()) };
-    let (before, rest) = (&text[..start], &text[start + 2..]);
-    let (expression, after) = rest.split_once('}')?;
-    let (function, arguments) = expression.split_once('(')?;
-    let arguments: Vec<&str> = arguments.strip_suffix(')')?.split(',').map(str::trim).collect();
-    let (name, default) = match (function, &*arguments) {
-        ("__P", [name]) => (name, Some("1")),
-        ("__P", [name, default]) | ("__property", [name, "", default]) => (name, Some(*default)),
-        ("__property", [name]) => (name, None),
-        _ => return None,
-    };
-    let value = properties.get(*name).map(String::as_str).or(default)?;
-    if [*name, value].iter().any(|text| text.contains(['$', '\\'])) {
-        return None;
+    let (mut known, mut rest) = (String::new(), text);
+    while let Some(start) = rest.find("${") {
+        let (expression, after) = rest[start + 2..].split_once('}')?;
+        let (function, arguments) = expression.split_once('(')?;
+        let arguments: Vec<&str> = arguments.strip_suffix(')')?.split(',').map(str::trim).collect();
+        let (name, default) = match (function, &*arguments) {
+            ("__P", [name]) => (name, Some("1")),
+            ("__P", [name, default]) | ("__property", [name, "", default]) => (name, Some(*default)),
+            ("__property", [name]) => (name, None),
+            _ => return None,
+        };
+        let value = properties.get(*name).map(String::as_str).or(default)?;
+        if [*name, value].iter().any(|text| text.contains(['$', '\\'])) || known.len() > KNOWN_MAX {
+            return None;
+        }
+        known += &rest[..start];
+        known += value;
+        rest = after;
     }
-    Some(format!("{before}{value}{}", known_text(after, properties)?))
+    Some(known + rest)
 }
 
 /// The CSV files of a plan whose rows are dealt.
@@ -223,6 +230,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_text_with_a_million_properties_is_read_in_bounded_time_and_memory() {
+        let properties = BTreeMap::from([("a".to_owned(), "b".to_owned())]);
+        assert_eq!(known_text("x${__P(a)}-${__P(c,d)}y", &properties).as_deref(), Some("xb-dy"));
+        assert_eq!(known_text(&"${__P(a)}".repeat(1_000_000), &properties), None);
+        assert_eq!(known_text("x${__P(a)", &properties), None);
+    }
 
     #[test]
     fn rows_are_dealt_in_turn_and_each_part_has_the_header() {
