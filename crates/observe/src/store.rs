@@ -35,7 +35,7 @@ pub struct SeriesStore {
     changes: Arc<Mutex<Option<ChangeSink>>>,
 }
 
-/// Receives the name of a source and what has changed.
+/// Called with the name of a source whose state changed, and the change.
 type ChangeSink = Box<dyn FnMut(&str, &SourceChange) + Send>;
 
 impl std::fmt::Debug for SeriesStore {
@@ -347,7 +347,7 @@ impl SeriesStore {
 }
 
 impl Source {
-    /// What is to be reported about a reading that ended in this state.
+    /// The change that is reported after a reading with this outcome; `None` if there is none.
     fn change(&mut self, state: &SourceState) -> Option<SourceChange> {
         match state {
             SourceState::Watching => {

@@ -106,7 +106,7 @@ fn change_load(control: &RunControl, change: LoadOrder) -> Result<(), String> {
     executed.map_err(|refused| refused.to_string())
 }
 
-/// Ends the agent's part of the run, and tells the controller, for which a part of the load is missing from now on.
+/// Stops the agent's part of the run, and tells the controller that this part of the load is missing from now on.
 fn interrupt(run: &PreparedRun, reports: &ReportQueue) {
     reports.send(Report::Interrupted { at_ns: run.clock.now().0 });
     let _ = run.control.execute(LoadOrder::Stop.command(), CommandSource::Program);

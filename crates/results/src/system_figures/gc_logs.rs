@@ -41,7 +41,7 @@ impl GcLogs {
         if !part.contains(from) {
             return;
         }
-        // A mark without a length stands for several pauses.
+        // A mark whose start and end are equal represents several pauses.
         if from == to {
             log.is_incomplete = true;
             return;
